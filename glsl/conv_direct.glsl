@@ -5,6 +5,7 @@
 //   table                    entry ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
 //                            and input channel
 //                            With ROW 0 a fragment reads tap by tap: TAPS is 1, each tap a chunk.
+//   COMPUTED                 1: no table, but a tensor W of weights: each texel has four input channels of an output channel
 //   POINTWISE                with ROW 0: the kernel has one tap and never reads padding pixels; not with SHARED
 //   GROUPED                  1: several groups of channels
 //   SHARED                   1: whose channels share texels (glsl/group_own.glsl)
@@ -35,15 +36,21 @@ void kernel_row(int n, int t, int y, int x) {
                 if (line < 0 || line >= u.X_H)
                     continue;
 #include row_read
+#if COMPUTED == 0
                 int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks + chunk;
                 int log2 = u.channels.entries_log2;
                 TABLE_AT at = weights_begin((entry & ((1 << log2) - 1)) * TAPS, entry >> log2);
+#endif
 #for k TAPS
                 {
+                    int kx = chunk * TAPS + $k;
+#if COMPUTED
+#include conv_computed_weights
+#else
 #for c 4
                     vec4 w$c = channel_weights(at, $k, $c);
 #endfor
-                    int kx = chunk * TAPS + $k;
+#endif
 #include scaled_weights
 #for j PLANES
 #for c 4
@@ -63,13 +70,18 @@ void kernel_row(int n, int t, int y, int x) {
     int line = y * u.window_y.stride, log2 = u.channels.entries_log2;
 #include point_places
     for (int i = begin; i < end; i++) {
-        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1), entry = t * u.channels.tiles + i;
+        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
+        const int ky = 0, kx = 0;
+#if COMPUTED
+#include conv_computed_weights
+#else
+        int entry = t * u.channels.tiles + i;
         TABLE_AT at = weights_begin(entry & ((1 << log2) - 1), entry >> log2);
 #for c 4
         PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
+#endif
 #include tile_scale
-        const int ky = 0, kx = 0;
 #include scaled_weights
 #include point_products
     }
@@ -83,13 +95,19 @@ void kernel_row(int n, int t, int y, int x) {
             tap_row(image * u.X_tiles + min(first + i, u.X_tiles - 1),
                     y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad);
             for (int kx = 0; kx < u.chunks; kx++, entry++, column += DILATION) {
+#if COMPUTED
+#include conv_computed_weights
+#else
                 TABLE_AT at = weights_begin(entry & ((1 << log2) - 1), entry >> log2);
+#endif
 #if DOTS
 #include tap_dots
 #else
+#if COMPUTED == 0
 #for c 4
                 PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endfor
+#endif
 #include scaled_weights
 #if SHARED
 #include group_products

@@ -6,6 +6,8 @@
 //   table                    entry (t * tiles + i) * kernel height + ky: 4 * TAPS * STRIDE texels
 //                            With ROW 0 a fragment reads tap by tap.
 //   kernel_x                 kernel width
+//   COMPUTED                 1: no table, but a tensor W of weights: each texel has four output channels of an input channel;
+//                            the kernel's width is TAPS * STRIDE
 //   channels, GROUPED, SHARED, split as in glsl/conv_direct.glsl
 #include product_precision
 #include weight_scale
@@ -43,13 +45,19 @@ void kernel_row(int n, int t, int y, int x) {
             int column = INPUT_X, phase_x = x + u.pad_x - column * STRIDE; // computed here, they need no registers before
             int weights = (entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase_x;
 #if ROW
+#if COMPUTED == 0
             TABLE_AT at = weights_begin(weights, entry >> log2);
+#endif
 #for m TAPS
             {
-#for c 4
-                vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
-#endfor
                 int kx = phase_x + ${STRIDE * m};
+#for c 4
+#if COMPUTED
+                vec4 w$c = W_fetch(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t, ky, kx);
+#else
+                vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
+#endif
+#endfor
 #include scaled_weights
 #for j PLANES
 #for c 4
@@ -65,13 +73,19 @@ void kernel_row(int n, int t, int y, int x) {
 #else
             tap_row_inside(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
             for (int kx = phase_x; kx < u.kernel_x; kx += STRIDE, column--) {
+#if COMPUTED == 0
                 TABLE_AT at = weights_begin(weights, entry >> log2);
                 weights += STRIDE;
+#endif
 #if DOTS
 #include tap_dots
 #else
 #for c 4
+#if COMPUTED
+                PRODUCT vec4 w$c = W_fetch(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t, ky, kx);
+#else
                 PRODUCT vec4 w$c = channel_weights(at, 0, $c);
+#endif
 #endfor
 #include scaled_weights
 #if SHARED

@@ -5,6 +5,8 @@
 //   GROUPED   1: several groups of channels
 //   segments, columns   of a row of G, and their columns; `units` segments are a partial sum, whose blocks follow each other
 //   STRIDE    of columns
+//   PAIRS     1: a fragment sums for two taps, STRIDE columns of the kernel apart, so that a column of X serves both: BLOCK is 4,
+//             column 8 * pair + 4 * tap of the pair + i is output channel i. Pairs follow each other as the first of their taps
 //   UNROLL    columns of G that a trip of the innermost loop reads; 1: one by one
 #if SAMPLE
 #define SUM_AT vec2 // texture coordinates
@@ -33,12 +35,19 @@ ivec2 within(int offset, int stride, int size, int inside) {
 }
 
 void kernel_row(int n, int t, int y, int x) {
+#if PAIRS
+    const int lane = 0;
+    int pair = x / 8, ky = tsr_quotient(pair, u.window_x.kernel >> 1);
+    int kx = pair - ky * (u.window_x.kernel >> 1);
+    kx += kx / STRIDE * STRIDE;
+#else
 #if BLOCK
     int tap = x / BLOCK, lane = x - tap * BLOCK;
 #else
     int tap = x;
 #endif
     int ky = tsr_quotient(tap, u.window_x.kernel), kx = tap - ky * u.window_x.kernel;
+#endif
     int partial = tsr_quotient(n, u.blocks), block = n - partial * u.blocks;
 #if BLOCK == 0
     int tile = t, input_tile = t;
@@ -58,6 +67,10 @@ void kernel_row(int n, int t, int y, int x) {
     ivec2 offset = ivec2(kx * u.window_x.dilation - u.window_x.pad, ky * u.window_y.dilation - u.window_y.pad);
     ivec2 rows = within(offset.y, u.window_y.stride, u.G_H, u.X_H);
     ivec2 columns = within(offset.x, u.window_x.stride, u.G_W, u.X_W);
+#if PAIRS
+    ivec2 second = within(offset.x + STRIDE, u.window_x.stride, u.G_W, u.X_W);
+    columns = ivec2(min(columns.x, second.x), max(columns.y, second.y));
+#endif
 #for j PLANES
     v$j = vec4(0.0);
 #endfor

@@ -6,8 +6,13 @@
             row0 += G_at(image, first, oy, ox) * vec4(X_at(image, c.x, iy, ix), X_at(image, c.y, iy, ix),
                                                       X_at(image, c.z, iy, ix), X_at(image, c.w, iy, ix));
 #else
+#if PAIRS
+            vec4 a = X_pixel(image * u.X_tiles + input_tile, iy, ix);
+            vec4 b = X_pixel(image * u.X_tiles + input_tile, iy, ix + STRIDE);
+#else
             vec4 a = X_fetch(image * u.X_tiles + input_tile, iy, ix);
-#for i (PLANES + 3) / 4
+#endif
+#for i (PLANES + 3) / (4 + 4 * PAIRS)
             vec4 g$i = G_fetch(image * u.G_tiles + min(tile + $i, u.G_tiles - 1), oy, ox);
 #endfor
 #include conv_weight_grad_products

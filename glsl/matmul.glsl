@@ -18,7 +18,19 @@ void kernel_row(int n, int t, int y, int x) {
     v$j = vec4(0.0);
     ivec2 place$j = B_place(min(x + $j, u.B_W - 1));
 #endfor
-    for (int k = 0; k < u.inner; k++) {
+#if RANK == 2
+    // A texel of A is four steps.
+    int whole = u.inner >> 2, first = 4 * whole;
+    for (int i = 0; i < whole; i++) {
+        vec4 left = A_fetch(n * u.A_tiles + i, 0, 0);
+#for c 4
+        v0 += left[$c] * right(n, t, 4 * i + $c, place0);
+#endfor
+    }
+#else
+    const int first = 0;
+#endif
+    for (int k = first; k < u.inner; k++) {
 #if RANK == 2
         vec4 left = vec4(A_at(n, k, 0, 0));
 #elif RANK == 3

@@ -4,6 +4,7 @@
 //     S_FIRST              columns between them in its first tiles; 0: as in the others
 //     S_LOW                planes in its first texture; the others are in a second texture
 //     S_SAME               1: stored as the output, texel by texel
+//     S_ONE                1: it has one element
 //     S_TEXEL              how its texels are stored: see glsl/prelude.glsl
 //     S_SHIFTED, S_SCALED  1: integers stand for (stored - u.S_step.x) * u.S_step.y, with the former, the latter
 //     S_BEFORE             1: S_before() is applied to each texel that is read: an operator before the kernel, which keeps 0
@@ -126,9 +127,13 @@ float $S_at(int n, int c, int y, int x) {
 
 // Axes of size 1 are broadcast.
 vec4 $S_broadcast(int n, int t, int y, int x) {
+#if $S_ONE
+    return $S_texel(0, 0, 0).xxxx;
+#else
     int k = min(n, u.$S_N - 1) * u.$S_tiles + min(t, u.$S_tiles - 1);
     vec4 v = $S_fetch(k, min(y, u.$S_H - 1), min(x, u.$S_W - 1));
     return u.$S_C == 1 ? v.xxxx : v;
+#endif
 }
 
 // DepthToSpace of the tensor; a single resulting channel is broadcast. dcr 1: mode DCR, the position in the block varies

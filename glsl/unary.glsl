@@ -61,6 +61,7 @@ vec4 tsr_add_number(vec4 v, vec2 p) { return v + p.x; }
 vec4 tsr_sub_number(vec4 v, vec2 p) { return v - p.x; }
 vec4 tsr_mul_number(vec4 v, vec2 p) { return v * p.x; }
 vec4 tsr_div_number(vec4 v, vec2 p) { return v / p.x; }
+vec4 tsr_square(vec4 v, vec2 p) { return v * v; }
 
 // On many GPUs sin() and the like have few bits: 2^-11 is allowed. The polynomials and the limits between them are those of
 // Stephen Moshier's Cephes library (sinf, asinf, atanf, asinhf, acoshf, atanhf, erff): errors below 2^-22.

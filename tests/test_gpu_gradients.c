@@ -62,6 +62,10 @@ static void test_weights(void **state) {
         CASE(13, "ConvWeightGrad x[2,5,1,1] g[2,9,1,1] -> y kernel_shape=3,3 pads=1,1,1,1"),
         CASE(13, "ConvWeightGrad x[1,3,20,20] g[1,13,10,10] -> y kernel_shape=4,4 strides=2,2 "
                  "pads=1,1,1,1"),
+        /* two taps of a fragment */
+        CASE(13, "ConvWeightGrad x[2,8,7,19] g[2,8,7,9] -> y kernel_shape=1,4 strides=1,2 "
+                 "pads=0,1,0,1 group=2"),
+        CASE(13, "ConvWeightGrad x[1,5,9,33] g[1,6,8,32] -> y kernel_shape=2,2"),
         CASE(13, "ConvWeightGrad x[1,8,4,600] g[1,3,4,600] -> y kernel_shape=1,3 pads=0,1,0,1",
              .big = true), /* a row in parts */
         CASE(13, "ConvWeightGrad x[1,2,70000] g[1,2,70000] -> y kernel_shape=1,", .big = true,

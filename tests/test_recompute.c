@@ -123,7 +123,7 @@ static void test_graphs(void **state) {
     check_graph(write_network(16, add_plain_layer).text, 0.6);
     check_graph(write_network(16, add_normalized_layer).text, 0.6);
     check_graph(write_network(16, add_residual_layer).text, 0.6);
-    check_graph(write_network(3, add_normalized_layer).text, 0.75);
+    check_graph(write_network(3, add_normalized_layer).text, 0.8);
     check_graph("Mul x[4] w[4] -> y; ReduceSum y -> l keepdims=0", 1);
 }
 

@@ -68,6 +68,7 @@ fn tsr_add_number(v: vec4f, p: vec2f) -> vec4f { return v + p.x; }
 fn tsr_sub_number(v: vec4f, p: vec2f) -> vec4f { return v - p.x; }
 fn tsr_mul_number(v: vec4f, p: vec2f) -> vec4f { return v * p.x; }
 fn tsr_div_number(v: vec4f, p: vec2f) -> vec4f { return v / p.x; }
+fn tsr_square(v: vec4f, p: vec2f) -> vec4f { return v * v; }
 
 // On many GPUs sin() and the like have few bits: 2^-11 is allowed. The polynomials and the limits between them are those of
 // Stephen Moshier's Cephes library (sinf, asinf, atanf, asinhf, acoshf, atanhf, erff): errors below 2^-22.

@@ -153,6 +153,24 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
     return pass;
 }
 
+/* ---- computed weights ------------------------------------------------------------------------ */
+
+/* Does a fragment read them from their tensor, which has four channels in a texel, too? Then they
+ * need not be packed. taps: of the rows that the kernel has, of which none is absent. */
+static bool reads_tensor(const tsr_plan *plan, const tsr_convolution *c, bool transposed,
+                         int64_t taps) {
+    const int64_t *kernel = c->window.kernel;
+    const int inputs = c->group_inputs, outputs = c->group_outputs;
+    const tsr_shape stored = {
+        4, {transposed ? inputs : outputs, transposed ? outputs : inputs, kernel[0], kernel[1]}};
+    return c->tensor && c->window.group == 1 && kernel[1] == taps && !plan->device.fragments.dots &&
+           tsr_plan_is_seen_as(plan, c->tensor, &stored);
+}
+
+static tsr_tensor_arg tensor_arg(bool reads, const tsr_convolution *c) {
+    return (tsr_tensor_arg){reads, c->tensor};
+}
+
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
 static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bool busy) {
@@ -166,18 +184,20 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, f.taps, f.chunks, false);
     weights.dots = whole && !tsr_scales_arg(&conv).set && plan->device.fragments.dots;
+    bool computed = reads_tensor(plan, &conv, false, f.taps * f.chunks);
     int partial = tsr_split_output(plan, output, s.count);
-    tsr_pass *pass =
-        TSR_PASS(plan, partial, conv_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
-                 .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
-                 .POINTWISE = TSR_INT(!f.row && !shared && tsr_is_pointwise(w)),
-                 .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
-                 .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
-                 .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
-                 .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
-                 .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
-                 .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
-    pass = tsr_pass_conv_weights(plan, pass, &weights);
+    tsr_pass *pass = TSR_PASS(
+        plan, partial, conv_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
+        .W = tensor_arg(computed, &conv), .COMPUTED = TSR_INT(computed), .TAPS = TSR_INT(f.taps),
+        .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(!f.row && !shared && tsr_is_pointwise(w)),
+        .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
+        .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
+        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
+        .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
+        .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
+        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
+    if (!computed)
+        pass = tsr_pass_conv_weights(plan, pass, &weights);
     count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);
 }
@@ -203,16 +223,19 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
     float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, taps * (int)stride, 1, false);
     weights.dots = whole && !tsr_scales_arg(&conv).set && plan->device.fragments.dots;
+    bool computed = reads_tensor(plan, &conv, true, taps * stride);
     int partial = tsr_split_output(plan, output, s.count);
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_transpose_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
-        .TAPS = TSR_INT(taps), .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1),
-        .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
-        .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
-        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride), .window_y = tsr_window_args(w, 0),
-        .pad_x = TSR_INT(w->pad_begin[1]), .kernel_x = TSR_INT(w->kernel[1]),
-        .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
-    pass = tsr_pass_conv_weights(plan, pass, &weights);
+        .W = tensor_arg(computed, &conv), .COMPUTED = TSR_INT(computed), .TAPS = TSR_INT(taps),
+        .ROW = TSR_INT(by == BY_TAPS ? 0 : planes + taps - 1), .GROUPED = TSR_INT(w->group > 1),
+        .SHARED = TSR_INT(shared), .HALF_PRODUCTS = TSR_INT(scale != 0),
+        .DOTS = TSR_INT(weights.dots), .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(stride),
+        .window_y = tsr_window_args(w, 0), .pad_x = TSR_INT(w->pad_begin[1]),
+        .kernel_x = TSR_INT(w->kernel[1]), .channels = tsr_conv_channels(&weights),
+        .split = split_args(plan, &s, output));
+    if (!computed)
+        pass = tsr_pass_conv_weights(plan, pass, &weights);
     tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
                    (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});
     return tsr_split_sum(plan, pass, output, s.count);

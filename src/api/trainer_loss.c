@@ -36,7 +36,7 @@ tsr_status tsr_training_find_logits(const tsr_graph *graph, int output, tsr_op f
 
 /* Not by Abs, which CONTRIBUTING.md adds as an example. The slope at 0 is 0: both share it. */
 int tsr_training_magnitude(tsr_builder *b, int value) {
-    return TSR_BUILD(b, TSR_OP_Max, value, TSR_BUILD(b, TSR_OP_Neg, value));
+    return TSR_BUILD(b, TSR_OP_Mul, value, TSR_BUILD(b, TSR_OP_Sign, value));
 }
 
 int tsr_training_build_sum(tsr_builder *b, int value, float factor) {

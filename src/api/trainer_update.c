@@ -32,8 +32,25 @@ static int add_state(tsr_training *t, tsr_builder *b, int parameter, const char 
     return t->state_count - 1;
 }
 
-/* Chains in which each result has one reader: GPUs compute each in a pass. A state becomes
- * before + part * (now - before). */
+typedef struct update {
+    int parameter, gradient;
+    int finite, factor; /* the gradient counts as 0 unless finite, times factor; TSR_NONE: 1 */
+    bool decays;
+} update;
+
+/* Chains in which each result has one reader: GPUs compute each in a pass. So every reader of the
+ * gradient has nodes of its own that guard it. */
+static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u) {
+    int g = u->gradient;
+    if (u->factor != TSR_NONE)
+        g = TSR_BUILD(b, TSR_OP_Mul, g, u->factor);
+    g = TSR_BUILD(b, TSR_OP_Where, u->finite, g, tsr_build_number(b, 0));
+    if (u->decays && t->desc->update != TSR_UPDATE_ADAMW)
+        g = TSR_BUILD(b, TSR_OP_Add, g, scaled(b, u->parameter, t->desc->weight_decay));
+    return g;
+}
+
+/* A state becomes before + part * (now - before). */
 static int build_average(tsr_training *t, tsr_builder *b, int state, int part, int now) {
     if (b->status != TSR_OK)
         return TSR_NONE;
@@ -42,13 +59,13 @@ static int build_average(tsr_training *t, tsr_builder *b, int state, int part, i
     return t->states[state].after = TSR_BUILD(b, TSR_OP_Add, change, before);
 }
 
-static int build_adam(tsr_training *t, tsr_builder *b, int parameter, int gradient) {
+static int build_adam(tsr_training *t, tsr_builder *b, const update *u) {
     const tsr_trainer_desc *d = t->desc;
-    int mean = add_state(t, b, parameter, "mean"),
-        variance = add_state(t, b, parameter, "variance");
-    int m = build_average(t, b, mean, tsr_build_number(b, 1 - d->beta1), gradient),
-        v = build_average(t, b, variance, tsr_build_number(b, 1 - d->beta2),
-                          TSR_BUILD(b, TSR_OP_Mul, gradient, gradient));
+    int mean = add_state(t, b, u->parameter, "mean"),
+        variance = add_state(t, b, u->parameter, "variance");
+    int square = TSR_BUILD(b, TSR_OP_Pow, build_gradient(t, b, u), tsr_build_number(b, 2));
+    int m = build_average(t, b, mean, tsr_build_number(b, 1 - d->beta1), build_gradient(t, b, u)),
+        v = build_average(t, b, variance, tsr_build_number(b, 1 - d->beta2), square);
     int root = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sqrt, v),
                          number(t, b, TSR_VARIANCE_FACTOR)),
         divisor = TSR_BUILD(b, TSR_OP_Add, root, tsr_build_number(b, d->epsilon));
@@ -57,36 +74,29 @@ static int build_adam(tsr_training *t, tsr_builder *b, int parameter, int gradie
 }
 
 /* The momentum's state becomes momentum * before + gradient. */
-static int build_momentum(tsr_training *t, tsr_builder *b, int parameter, int gradient) {
-    int state = add_state(t, b, parameter, "momentum");
+static int build_momentum(tsr_training *t, tsr_builder *b, const update *u) {
+    int state = add_state(t, b, u->parameter, "momentum");
     if (state == TSR_NONE)
         return TSR_NONE;
     int kept = scaled(b, t->states[state].before, t->desc->momentum);
-    return t->states[state].after = TSR_BUILD(b, TSR_OP_Add, kept, gradient);
+    return t->states[state].after = TSR_BUILD(b, TSR_OP_Add, kept, build_gradient(t, b, u));
 }
 
-static int build_sgd(tsr_training *t, tsr_builder *b, int parameter, int gradient) {
+static int build_sgd(tsr_training *t, tsr_builder *b, const update *u) {
     const tsr_trainer_desc *d = t->desc;
-    int change = gradient;
-    if (d->momentum != 0) {
-        change = build_momentum(t, b, parameter, gradient);
-        if (d->nesterov)
-            change = TSR_BUILD(b, TSR_OP_Add, gradient, scaled(b, change, d->momentum));
-    }
+    int change = d->momentum != 0 ? build_momentum(t, b, u) : build_gradient(t, b, u);
+    if (d->momentum != 0 && d->nesterov)
+        change = TSR_BUILD(b, TSR_OP_Add, build_gradient(t, b, u), scaled(b, change, d->momentum));
     return TSR_BUILD(b, TSR_OP_Mul, change, number(t, b, TSR_STEP_SIZE));
 }
 
-static void build_update(tsr_training *t, tsr_builder *b, int state, int gradient) {
+static int build_update(tsr_training *t, tsr_builder *b, const update *u) {
     const tsr_trainer_desc *d = t->desc;
-    int parameter = t->states[state].before, kept = parameter;
-    bool decays = d->weight_decay != 0 && t->graph->values[parameter].shape.rank > 1;
-    if (decays && d->update == TSR_UPDATE_ADAMW)
-        kept = TSR_BUILD(b, TSR_OP_Mul, parameter, number(t, b, TSR_WEIGHT_FACTOR));
-    else if (decays)
-        gradient = TSR_BUILD(b, TSR_OP_Add, gradient, scaled(b, parameter, d->weight_decay));
-    int change = d->update == TSR_UPDATE_SGD ? build_sgd(t, b, parameter, gradient)
-                                             : build_adam(t, b, parameter, gradient);
-    t->states[state].after = TSR_BUILD(b, TSR_OP_Sub, kept, change);
+    int kept = u->parameter;
+    if (u->decays && d->update == TSR_UPDATE_ADAMW)
+        kept = TSR_BUILD(b, TSR_OP_Mul, kept, number(t, b, TSR_WEIGHT_FACTOR));
+    int change = d->update == TSR_UPDATE_SGD ? build_sgd(t, b, u) : build_adam(t, b, u);
+    return TSR_BUILD(b, TSR_OP_Sub, kept, change);
 }
 
 static int build_sum_of_squares(tsr_builder *b, int count, const int *gradients) {
@@ -125,11 +135,11 @@ void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const tsr_train
     t->checked = t->checked == TSR_NONE ? checked : TSR_BUILD(b, TSR_OP_Add, t->checked, checked);
     guard_statistics(t, b, group, finite);
     for (int i = 0; i < group->parameter_count; i++) {
-        int gradient = gradients[i];
-        if (factor != TSR_NONE)
-            gradient = TSR_BUILD(b, TSR_OP_Mul, gradient, factor);
-        gradient = TSR_BUILD(b, TSR_OP_Where, finite, gradient, tsr_build_number(b, 0));
-        build_update(t, b, group->first + i, gradient);
+        const int state = group->first + i, parameter = t->states[state].before;
+        const bool decays =
+            t->desc->weight_decay != 0 && t->graph->values[parameter].shape.rank > 1;
+        int after = build_update(t, b, &(update){parameter, gradients[i], finite, factor, decays});
+        t->states[state].after = after; /* by now of more states, elsewhere */
     }
 }
 

@@ -29,6 +29,7 @@ static void name_source(tsr_constants *names, const tsr_plan *plan, const tsr_pa
     tsr_constants_add_source(names, i, name, "LINEAR", l->linear);
     tsr_constants_add_source(names, i, name, "SAME",
                              is_stored_as(l, tsr_plan_layout(plan, pass->output)));
+    tsr_constants_add_source(names, i, name, "ONE", (int64_t)l->n * l->c * l->h * l->w == 1);
     tsr_constants_add_source(names, i, name, "BEFORE", i == 0 && pass->before);
 }
 

@@ -217,7 +217,7 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     tsr_source_names(pass, names);
     for (int i = 0; i < pass->source_count; i++)
         add_source(p, plan, names[i], pass->sources[i]);
-    if (pass->kernel->table)
+    if (pass->kernel->table && pass->table.width)
         add_table(p, pass);
     for (int i = 0; i < pass->kernel->field_count; i++)
         add_field(p, plan, &pass->kernel->fields[i], &pass->args[i]);

@@ -64,7 +64,7 @@ typedef struct tsr_kernel {
     const char *stem;
     tsr_form glsl, wgsl; /* TSR_FORM_NONE: not in this language */
     unsigned needs;
-    bool table;
+    bool table, table_optional;
     bool words; /* the table is the caller's array or pixels */
     int field_count;
     const tsr_field *fields;

@@ -11,10 +11,13 @@ typedef struct weight_sums {
     /* Output channels of a block: 8 or 4, if they and the inputs that they read are whole texels; 1
      * for other groups; 0: depthwise, a texel has four output channels. */
     int block;
+    bool pairs; /* a fragment sums for two taps of a row that read the same columns */
     int64_t blocks, taps;
     int64_t segments, columns; /* of a row of the gradient, and their columns */
     int64_t units, partials;   /* segments of a partial sum */
 } weight_sums;
+
+enum { PAIR_PLANES = 8 };
 
 /* Depths of a volume's gradient are images, and taps along the depth input channels. */
 static void flatten(tsr_plan *plan, weight_sums *s) {
@@ -29,11 +32,18 @@ static void flatten(tsr_plan *plan, weight_sums *s) {
     s->window = tsr_flat_window(&w);
 }
 
+static bool has_pairs(const tsr_plan *plan, const tsr_window *w) {
+    return plan->device.language == TSR_GLSL && plan->limits.max_planes >= PAIR_PLANES &&
+           w->dilation[1] == 1 && w->kernel[1] % (2 * w->stride[1]) == 0;
+}
+
 static void choose_block(const tsr_plan *plan, weight_sums *s) {
     const int group = (int)s->window.group, inputs = s->group_inputs, outputs = s->group_outputs;
     bool whole = group == 1 || (inputs % 4 == 0 && outputs % 4 == 0);
     bool wide = group == 1 ? outputs > 4 : outputs % 8 == 0;
     bool many = plan->device.language == TSR_WGSL || plan->limits.max_planes >= 8;
+    s->pairs = whole && has_pairs(plan, &s->window);
+    many &= !s->pairs;
     s->block = whole ? (wide && many ? 8 : 4) : inputs == 1 && outputs == 1 ? 0 : 1;
     s->blocks = s->block ? tsr_divide_up((int64_t)group * outputs, s->block) : 1;
 }
@@ -51,7 +61,7 @@ static void split(const tsr_plan *plan, weight_sums *s) {
     enum { MOST_COLUMNS = 256 };
     const tsr_layout *g = tsr_plan_layout(plan, s->gradient), *x = tsr_plan_layout(plan, s->input);
     int channels = s->block ? s->group_inputs : x->c;
-    int64_t fragments = s->blocks * tsr_divide_up(channels, 4) * s->taps;
+    int64_t fragments = s->blocks * tsr_divide_up(channels, 4) * s->taps / (1 + s->pairs);
     s->segments = tsr_divide_up(g->w, MOST_COLUMNS);
     s->columns = tsr_divide_up(g->w, s->segments);
     int64_t all = (int64_t)g->n * g->h * s->segments, most = all;
@@ -77,15 +87,17 @@ static int sum_products(tsr_plan *plan, const weight_sums *s) {
               texels = s->block ? s->block : 1;
     const tsr_shape shape = {4, {s->partials * s->blocks, channels, 1, s->taps * texels}};
     const tsr_window *w = &s->window;
-    int sums = tsr_plan_tensor_make(plan, &shape, (tsr_layout_hint){texels, 1, TSR_TEXEL_F32});
-    tsr_pass *pass = TSR_PASS(
-        plan, sums, conv_weight_grad, .X = TSR_TENSOR(s->input), .G = TSR_TENSOR(s->gradient),
-        .BLOCK = TSR_INT(s->block), .GROUPED = TSR_INT(w->group > 1 && s->block),
-        .STRIDE = TSR_INT(w->stride[1]), .UNROLL = TSR_INT(choose_unroll(plan, s)),
-        .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
-        .blocks = TSR_INT(s->blocks), .group_inputs = TSR_INT(s->group_inputs),
-        .group_outputs = TSR_INT(s->group_outputs), .segments = TSR_INT(s->segments),
-        .columns = TSR_INT(s->columns), .units = TSR_INT(s->units));
+    const tsr_layout_hint hint = {s->pairs ? PAIR_PLANES : texels, 1, TSR_TEXEL_F32};
+    int sums = tsr_plan_tensor_make(plan, &shape, hint);
+    tsr_pass *pass =
+        TSR_PASS(plan, sums, conv_weight_grad, .X = TSR_TENSOR(s->input),
+                 .G = TSR_TENSOR(s->gradient), .BLOCK = TSR_INT(s->block),
+                 .GROUPED = TSR_INT(w->group > 1 && s->block), .STRIDE = TSR_INT(w->stride[1]),
+                 .UNROLL = TSR_INT(choose_unroll(plan, s)), .PAIRS = TSR_INT(s->pairs),
+                 .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
+                 .blocks = TSR_INT(s->blocks), .group_inputs = TSR_INT(s->group_inputs),
+                 .group_outputs = TSR_INT(s->group_outputs), .segments = TSR_INT(s->segments),
+                 .columns = TSR_INT(s->columns), .units = TSR_INT(s->units));
     if (plan->device.language == TSR_WGSL)
         tsr_pass_groups(
             pass,
@@ -111,7 +123,9 @@ tsr_status tsr_lower_conv_weight_grad(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape shape = {4, {group * s.group_outputs, s.group_inputs, rows, columns}};
     int output = tsr_lower_output(plan, node, &shape), sums = sum_products(plan, &s);
     TSR_PASS(plan, output, conv_weight_grad_sum, .X = TSR_TENSOR(sums), .BLOCK = TSR_INT(s.block),
-             .blocks = TSR_INT(s.blocks), .partials = TSR_INT(s.partials));
+             .PAIRS = TSR_INT(s.pairs), .STRIDE = TSR_INT(s.window.stride[1]),
+             .SINGLE = TSR_INT(s.block && s.partials == 1), .blocks = TSR_INT(s.blocks),
+             .partials = TSR_INT(s.partials));
     if (plan->status == TSR_OK)
         tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 1, &s.partials);
     tsr_lower_finish(plan, node, output);

@@ -77,19 +77,37 @@ tsr_status tsr_lower_binary(tsr_plan *plan, const tsr_node *node) {
     return plan->status;
 }
 
-tsr_status tsr_lower_where(tsr_plan *plan, const tsr_node *node) {
+/* An operand of glsl/where.glsl: a tensor, or a number that is a parameter. */
+typedef struct choice {
+    tsr_tensor_arg tensor;
+    float number;
+} choice;
+
+static choice choose(tsr_plan *plan, const tsr_node *node, int i) {
     const tsr_shape *shape = &tsr_node_out(plan->graph, node, 0)->shape;
-    int operand[3];
-    bool broadcast = false;
-    for (int i = 0; i < 3; i++)
-        operand[i] = tsr_plan_operand(plan, node->inputs[i], shape);
+    choice c = {.number = 0};
+    if (i == 0 || !tsr_plan_number(plan, node->inputs[i], &c.number))
+        c.tensor = TSR_TENSOR(tsr_plan_operand(plan, node->inputs[i], shape));
+    return c;
+}
+
+static tsr_int_arg broadcast_of(const tsr_plan *plan, const choice *c, int output) {
+    enum { SAME, BROADCAST, NUMBER };
+    if (!c->tensor.set)
+        return TSR_INT(NUMBER);
+    const tsr_layout *o = tsr_plan_layout(plan, output),
+                     *l = tsr_plan_layout(plan, (int)c->tensor.tensor);
+    bool same = l->n == o->n && l->c == o->c && l->h == o->h && l->w == o->w;
+    return TSR_INT(same ? SAME : BROADCAST);
+}
+
+tsr_status tsr_lower_where(tsr_plan *plan, const tsr_node *node) {
+    const choice x = choose(plan, node, 0), a = choose(plan, node, 1), b = choose(plan, node, 2);
     int output = tsr_plan_output(plan, node, 0);
-    const tsr_layout *o = tsr_plan_layout(plan, output);
-    for (int i = 0; i < 3; i++) {
-        const tsr_layout *l = tsr_plan_layout(plan, operand[i]);
-        broadcast |= l->n != o->n || l->c != o->c || l->h != o->h || l->w != o->w;
-    }
-    TSR_PASS(plan, output, where, .X = TSR_TENSOR(operand[0]), .A = TSR_TENSOR(operand[1]),
-             .B = TSR_TENSOR(operand[2]), .BROADCAST = TSR_INT(broadcast));
+    TSR_PASS(plan, output, where, .X = x.tensor, .A = a.tensor, .B = b.tensor,
+             .X_BROADCAST = broadcast_of(plan, &x, output),
+             .A_BROADCAST = broadcast_of(plan, &a, output),
+             .B_BROADCAST = broadcast_of(plan, &b, output), .a = TSR_FLOAT(a.number),
+             .b = TSR_FLOAT(b.number));
     return plan->status;
 }

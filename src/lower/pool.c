@@ -135,6 +135,14 @@ static int64_t windows_of(const tsr_window *w, int axis) {
     return tsr_min(tsr_divide_up(tsr_window_extent(w, axis), w->stride[axis]), w->out[axis]);
 }
 
+/* Is no pixel in two windows? */
+static bool are_apart(const tsr_window *w) {
+    bool apart = true;
+    for (int axis = 0; axis < TSR_WINDOW_AXES; axis++)
+        apart = apart && w->kernel[axis] <= w->stride[axis] && w->dilation[axis] == 1;
+    return apart;
+}
+
 tsr_status tsr_lower_max_pool_grad(tsr_plan *plan, const tsr_node *node) {
     const tsr_shape *pooled = &tsr_node_in(plan->graph, node, 1)->shape;
     tsr_window w;
@@ -151,7 +159,7 @@ tsr_status tsr_lower_max_pool_grad(tsr_plan *plan, const tsr_node *node) {
     lower_pool(plan, node, &w, TSR_POOL_MAXIMUM, 0, TSR_POOL_TAP, tap);
     int gradient = tsr_plan_value(plan, node->inputs[1]), output = tsr_plan_output(plan, node, 0);
     TSR_PASS(plan, output, max_pool_grad, .I = TSR_TENSOR(tap), .G = TSR_TENSOR(gradient),
-             .window_y = tsr_window_args(&w, TSR_ROWS),
+             .APART = TSR_INT(are_apart(&w)), .window_y = tsr_window_args(&w, TSR_ROWS),
              .window_x = tsr_window_args(&w, TSR_COLUMNS),
              .window_z = tsr_window_args(&w, TSR_DEPTH), .height = TSR_INT(w.in[TSR_ROWS]),
              .out_height = TSR_INT(w.out[TSR_ROWS]), .out_depth = TSR_INT(w.out[TSR_DEPTH]));

@@ -77,12 +77,25 @@ typedef struct run {
     int first, end; /* axes */
 } run;
 
+enum { SHORT = 256 }; /* for one loop of a fragment */
+
+/* Where a run that ends at `end` has to begin: the images and the short channels of a layout are
+ * runs of their own, as no element has to be moved for them. */
+static int first_of_part(const tsr_shape *shape, int end) {
+    int channel = tsr_layout_channel_axis(shape->rank);
+    if (tsr_dim_product(shape, end, shape->rank) > 1)
+        return 0;
+    if (end > channel + 1)
+        return channel + 1;
+    return end == channel + 1 && shape->dim[channel] <= SHORT ? channel : 0;
+}
+
 /* The last run of reduced axes before `end`; false if there is none. */
 static bool find_run(const tsr_shape *shape, const bool reduced[TSR_MAX_RANK], int end, run *r) {
     while (end > 0 && !(reduced[end - 1] && shape->dim[end - 1] != 1))
         end--;
-    int first = end;
-    while (first > 0 && (reduced[first - 1] || shape->dim[first - 1] == 1))
+    int first = end, least = first_of_part(shape, end);
+    while (first > least && (reduced[first - 1] || shape->dim[first - 1] == 1))
         first--;
     *r = (run){tsr_dim_product(shape, 0, first), tsr_dim_product(shape, first, end),
                tsr_dim_product(shape, end, shape->rank), first, end};
@@ -95,10 +108,15 @@ static tsr_shape image_of(const tsr_shape *shape, const run *r) {
     return (tsr_shape){4, {1, r->outer, r->length / columns, columns}};
 }
 
-static int reduce_end(tsr_plan *plan, const tsr_node *node, int tensor, const tsr_shape *shape,
-                      const run *r, tsr_reducer reducer) {
-    bool is_image = shape->rank == 4 && r->first == 2;
-    const tsr_shape image = is_image ? *shape : image_of(shape, r),
+static bool is_image(const tsr_shape *shape, const run *r) {
+    return r->first == tsr_layout_channel_axis(shape->rank) + 1;
+}
+
+static int reduce_image_run(tsr_plan *plan, const tsr_node *node, int tensor,
+                            const tsr_shape *shape, const run *r, tsr_reducer reducer) {
+    const tsr_shape image = is_image(shape, r)
+                                ? tsr_layout_fold(shape, tsr_layout_channel_axis(shape->rank))
+                                : image_of(shape, r),
                     pixels = {4, {image.dim[0], image.dim[1], 1, 1}};
     int input = tsr_plan_reshape(plan, tensor, &image);
     reducer.output = tsr_plan_tensor_new(plan, &pixels, true);
@@ -106,12 +124,13 @@ static int reduce_end(tsr_plan *plan, const tsr_node *node, int tensor, const ts
     return reducer.output;
 }
 
-static int reduce_middle(tsr_plan *plan, int tensor, const tsr_shape *shape, const run *r,
-                         tsr_reducer reducer) {
-    bool is_channel = shape->rank == 4 && r->first == 1 && r->end == 2;
+static int reduce_channels(tsr_plan *plan, int tensor, const tsr_shape *shape, const run *r,
+                           tsr_reducer reducer) {
+    int channel = tsr_layout_channel_axis(shape->rank);
+    bool is_channel = r->first == channel && r->end == channel + 1;
     tsr_shape seen = {4, {r->outer, r->length, 1, r->inner}};
     if (is_channel)
-        seen = *shape;
+        seen = tsr_layout_fold(shape, channel);
     const tsr_shape one = {4, {seen.dim[0], 1, seen.dim[2], seen.dim[3]}};
     int input = tsr_plan_reshape(plan, tensor, &seen),
         output = tsr_plan_tensor_new(plan, &one, true);
@@ -143,8 +162,9 @@ tsr_status tsr_lower_reduce(tsr_plan *plan, const tsr_node *node) {
     run r;
     for (int end = shape.rank; plan->status == TSR_OK && find_run(&shape, reduced, end, &r);
          end = r.first, runs++) {
-        tensor = r.inner == 1 ? reduce_end(plan, node, tensor, &shape, &r, reducer)
-                              : reduce_middle(plan, tensor, &shape, &r, reducer);
+        bool image = r.inner == 1 && (r.length > SHORT || is_image(&shape, &r));
+        tensor = image ? reduce_image_run(plan, node, tensor, &shape, &r, reducer)
+                       : reduce_channels(plan, tensor, &shape, &r, reducer);
         for (int i = r.first; i < r.end; i++)
             shape.dim[i] = 1;
         reducer.map = TSR_REDUCE_ITSELF;

@@ -241,12 +241,12 @@ static void build_softmax_cross_entropy(tsr_builder *b) {
 
 /* ---- BatchNormalization in training ---------------------------------------------------------- */
 
-/* momentum * old + (1 - momentum) * now */
+/* momentum * old + (1 - momentum) * now, as a chain that GPUs compute in a pass */
 static int move_average(tsr_builder *b, int old, int now) {
     float momentum = tsr_attr_float(b->node, "momentum", 0.9f);
-    int kept = TSR_BUILD(b, TSR_OP_Mul, old, tsr_build_number(b, momentum)),
-        added = TSR_BUILD(b, TSR_OP_Mul, now, tsr_build_number(b, 1 - momentum));
-    return TSR_BUILD(b, TSR_OP_Add, kept, added);
+    int change = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sub, now, old),
+                           tsr_build_number(b, 1 - momentum));
+    return TSR_BUILD(b, TSR_OP_Add, change, old);
 }
 
 /* By mean and variance of the batch; outputs 1 and 2 are the moving averages. */
@@ -268,14 +268,16 @@ static void build_training_batch_norm(tsr_builder *b) {
     const tsr_shape list = {1, {channels}};
     int mean = reduce(b, TSR_OP_ReduceMean, in[0], shape.rank - 1, axes);
     int difference = TSR_BUILD(b, TSR_OP_Sub, in[0], mean);
-    int variance = reduce(b, TSR_OP_ReduceMean, TSR_BUILD(b, TSR_OP_Mul, difference, difference),
-                          shape.rank - 1, axes);
+    int squares = reduce(b, TSR_OP_ReduceSumSquare, difference, shape.rank - 1, axes);
+    float count = (float)tsr_shape_count(&shape) / (float)channels;
+    int variance = TSR_BUILD(b, TSR_OP_Mul, squares, tsr_build_number(b, 1 / count));
     tsr_build_output(b, 1, move_average(b, in[3], tsr_build_reshape(b, mean, &list)));
     tsr_build_output(b, 2, move_average(b, in[4], tsr_build_reshape(b, variance, &list)));
     int sum = TSR_BUILD(b, TSR_OP_Add, variance,
                         tsr_build_number(b, tsr_attr_float(b->node, "epsilon", 1e-5f)));
-    int normal = TSR_BUILD(b, TSR_OP_Div, difference, TSR_BUILD(b, TSR_OP_Sqrt, sum));
-    int scaled = TSR_BUILD(b, TSR_OP_Mul, normal, tsr_build_reshape(b, in[1], &factors));
+    int scale = TSR_BUILD(b, TSR_OP_Div, tsr_build_reshape(b, in[1], &factors),
+                          TSR_BUILD(b, TSR_OP_Sqrt, sum)); /* few: channels, not elements */
+    int scaled = TSR_BUILD(b, TSR_OP_Mul, difference, scale);
     TSR_BUILD(b, TSR_OP_Add, scaled, tsr_build_reshape(b, in[2], &factors));
 }
 

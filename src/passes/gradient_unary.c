@@ -46,14 +46,16 @@ static void give_above(tsr_gradient_call *g, int value, float number, int other)
 
 /* ---- piecewise linear ---- */
 
-/* The result tells the sign, too, and the input need not be kept. */
+/* The slope, 0 or 1, is the result's sign: a pass of a GPU. The input need not be kept. */
 void tsr_gradient_relu(tsr_gradient_call *g) {
-    give_above(g, g->y, 0, NUMBER(0));
+    give_product(g, DO(Sign, g->y));
 }
 
+/* 1 where x > 0, alpha elsewhere; the result tells that, too, unless alpha turns signs. */
 void tsr_gradient_leaky_relu(tsr_gradient_call *g) {
     float alpha = param(g, 0);
-    give_above(g, alpha >= 0 ? g->y : g->x, 0, tsr_grad_scale(g, g->dy, alpha));
+    int above = DO(Sign, DO(Relu, alpha >= 0 ? g->y : g->x));
+    give_product(g, plus(g, tsr_grad_scale(g, above, 1 - alpha), alpha));
 }
 
 void tsr_gradient_thresholded_relu(tsr_gradient_call *g) {

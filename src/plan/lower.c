@@ -344,12 +344,12 @@ static tsr_status lower_input(tsr_plan *plan, int value) {
     return plan->status;
 }
 
-/* A pass has a table if and only if its kernel reads one. */
+/* A pass has a table if its kernel reads one, and only then. */
 static tsr_status check_tables(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
         const bool set = pass->table.pack || pass->table.tensor;
-        if (pass->kernel && pass->kernel->table != set)
+        if (pass->kernel && pass->kernel->table != set && !pass->kernel->table_optional)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "kernel %s: its table is %s",
                             pass->kernel->stem, set ? "not declared" : "not set");
         /* Weights are packed in memory: where sizes have 32 bits they may not fit. */

@@ -79,6 +79,8 @@ const char *tsr_plan_number_function(const tsr_plan *plan, tsr_op op, int operan
         return "mul_number";
     case TSR_OP_Div:
         return "div_number";
+    case TSR_OP_Pow:
+        return *number == 2 ? "square" : NULL;
     default:
         return NULL;
     }

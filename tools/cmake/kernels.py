@@ -53,7 +53,7 @@ class Kernel:
     def __init__(self, stem, line):
         self.stem, self.line = stem, line
         self.forms, self.fields, self.draws, self.needs = {}, [], [], []
-        self.table = self.table_block = self.words = False
+        self.table = self.table_optional = self.table_block = self.words = False
 
     def names(self, *kinds):
         return [f.name for f in self.fields if f.kind in kinds]
@@ -71,7 +71,7 @@ class Declarations:
 
     def read(self, words, indented, number):
         head, rest = words[0], words[1:]
-        if not rest and not (indented and head in ("table", "table_block", "words")):
+        if not rest and not (indented and head in ("table", "table?", "table_block", "words")):
             fail(self.path, number, f"'{head}' needs something after it")
         elif indented and self.kernel:
             self.read_property(head, rest, number)
@@ -94,8 +94,8 @@ class Declarations:
             if rest[0] not in FORMS:
                 fail(self.path, number, f"'{rest[0]}' is no form: {', '.join(FORMS)}")
             kernel.forms[head] = rest[0]
-        elif head == "table":
-            kernel.table = True
+        elif head in ("table", "table?"):
+            kernel.table, kernel.table_optional = True, head == "table?"
         elif head == "words":
             kernel.table = kernel.words = True
         elif head == "table_block":
@@ -301,7 +301,7 @@ def write_kernel(declarations, kernel, out):
     forms = [FORMS.get(kernel.forms.get(language), "TSR_FORM_NONE") for language in ("glsl", "wgsl")]
     draws = "".join(f'"{d}", ' for d in kernel.draws) or "0"
     out.append(f"const tsr_kernel tsr_kernel_{kernel.stem} = {{\"{kernel.stem}\", {forms[0]}, {forms[1]}, "
-               f"{' | '.join(NEEDS[n] for n in kernel.needs) or '0'}, {str(kernel.table or kernel.table_block).lower()}, {str(kernel.words).lower()}, {len(fields)}, "
+               f"{' | '.join(NEEDS[n] for n in kernel.needs) or '0'}, {str(kernel.table or kernel.table_block).lower()}, {str(kernel.table_optional).lower()}, {str(kernel.words).lower()}, {len(fields)}, "
                f"{'fields_of_' + kernel.stem if fields else '0'}, {len(kernel.draws)}, {{{draws}}}}};\n")
 
 

@@ -50,15 +50,15 @@ model 'Conv x[N,1,12,14] w{1,1,3,3} -> y pads=1,1,1,1' larger.onnx
 stripes=(classes.onnx --data classes --steps 150 --rate 0.05 --validation 0.2 --every 50)
 check 'three classes are learned' train "${stripes[@]}" -o c.onnx --log c.csv --svg c.svg
 train "${stripes[@]}" -o c.onnx --log c.csv --svg c.svg
-check 'all that is held out is right' grep -q '^c.onnx: 150 steps, loss .* held out 0\.0[0-9]*, top-1 100.0 %$' told
+check 'all that is held out is right' grep -q '^c.onnx: 150 steps, loss .* held out [0-9.]* to 0\.0[0-9]*, top-1 [0-9.]* to 100.0 %$' told
 check 'nothing goes to a stderr that is no terminal' [ ! -s err ]
 check 'the log has a line for each step' [ "$(tail -n +2 c.csv | grep -cE '^[0-9]+,[0-9.e-]+,')" = 150 ]
-check 'and held-out losses every 50' [ "$(grep -E ',[0-9.e-]+,[0-9.]+$' c.csv | cut -d, -f1 | xargs)" = '50 100 150' ]
+check 'and held-out losses before training, and every 50' [ "$(grep -E ',[0-9.e-]+,[0-9.]+$' c.csv | cut -d, -f1 | xargs)" = '0 50 100 150' ]
 check 'the chart is XML with the losses' of_python 'import xml.etree.ElementTree as e
 root = e.parse("c.svg").getroot(); svg = "{http://www.w3.org/2000/svg}"
 points = root.find(svg + "polyline").get("points").split(); assert len(points) == 150
 heights = [float(p.split(",")[1]) for p in points]; assert all(60 <= h <= 440 for h in heights) and heights[-1] > heights[0]
-assert len(root.findall(svg + "circle")) == 3'
+assert len(root.findall(svg + "circle")) == 4'
 check 'the trained model still leaves its batch open' sh -c "'$tool' info c.onnx --backend cpu | grep -qF 'x: float32 [N, 1, 8, 8]'"
 train "${stripes[@]}" -o again.onnx
 check 'the same command writes the same file' cmp c.onnx again.onnx
@@ -80,7 +80,7 @@ check 'a picture that is moved: learned from two folders' learned pairs.onnx
 train "${filter[@]}" --data both --side-by-side -o halves.onnx
 check 'halves of pictures are the same pairs' cmp pairs.onnx halves.onnx
 train "${filter[@]}" --data in --targets moved -o pairs.onnx --validation 0.25 --steps 450 --log held.csv
-check 'held-out losses every 100 steps, and at the end' [ "$(grep -vE ',,$|step' held.csv | cut -d, -f1 | xargs)" = '100 200 300 400 450' ]
+check 'held-out losses before training, every 100 steps, and at the end' [ "$(grep -vE ',,$|step' held.csv | cut -d, -f1 | xargs)" = '0 100 200 300 400 450' ]
 train "${filter[@]}" --data in_npy --targets moved_npy -o npy.onnx
 check 'learned from .npy files' awk '$5 * 0.2 > $7 { good = 1 } END { exit !good }' told
 echo '{"tessera": 1, "inputs": {"x": {"range": [-1, 1]}}, "outputs": {"y": {"range": [-1, 1]}}}' >signed.json
@@ -113,14 +113,14 @@ for loss in mse l1 smooth-l1 cross-entropy binary-cross-entropy; do
     check "training with $loss" train losses.onnx --data same_in --targets same_out --loss $loss --steps 12 --batch 3 \
         --validation 0.25 --every 1 --rate 0.01 -o l.onnx --log l.csv
     check "the held-out $loss is that of training" of_python 'rows = [l.split(",") for l in open("l.csv")][1:]
-assert len(rows) == 12 and float(rows[11][1]) < float(rows[0][1])
+assert len(rows) == 13 and float(rows[12][1]) < float(rows[1][1])
 for now, then in zip(rows, rows[1:]): assert abs(float(now[2]) - float(then[1])) < 1e-5 * max(1, float(now[2])), (now, then)'
 done
 for range in 0:1 -1:1; do
     check "training with ssim, $range" train larger.onnx --data alike --targets alike --range $range --loss ssim --steps 12 \
         --batch 2 --validation 0.25 --every 1 --rate 0.01 -o l.onnx --log l.csv
     check "the held-out ssim is that of training, $range" of_python 'rows = [l.split(",") for l in open("l.csv")][1:]
-assert len(rows) == 12 and float(rows[11][1]) < float(rows[0][1])
+assert len(rows) == 13 and float(rows[12][1]) < float(rows[1][1])
 for now, then in zip(rows, rows[1:]): assert abs(float(now[2]) - float(then[1])) < 1e-5, (now, then)'
 done
 for update in 'sgd' 'sgd --momentum 0.9' 'sgd --momentum 0.9 --nesterov --clip 0.5' 'adamw --weight-decay 0.01' \
@@ -161,10 +161,10 @@ for kind in cross-entropy hinge least-squares; do
         --adversarial $kind --adversarial-weight 0.01 --spectral-norm --discriminator-output judged.onnx --validation 0.25
     check "the loss is the sum of both, $kind" of_python 'rows = [l.strip().split(",") for l in open("gan.csv")]
 assert rows[0] == "step,loss,held_out_loss,top1,target_loss,adversarial_loss,discriminator_loss".split(",")
-for row in rows[1:]:
+for row in rows[2:]:
     loss, target, adversarial, discriminator = (float(row[i]) for i in (1, 4, 5, 6))
     assert abs(loss - target - 0.01 * adversarial) < 1e-5, row
-assert len(rows) == 61 and float(rows[60][4]) < 0.7 * float(rows[1][4])'
+assert len(rows) == 62 and rows[1][0] == "0" and float(rows[61][4]) < 0.7 * float(rows[2][4])'
     check "the discriminator has learned, $kind" sh -c "[ -s judged.onnx ] && ! cmp -s judge.onnx judged.onnx && rm judged.onnx"
 done
 train "${gan[@]}" --steps 10 -o one.onnx --spectral-norm --discriminator-output judged.onnx

@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What steps have made; discriminator NULL: there is none, or it is not written. */
+/* What steps have made; of what is not written there is nothing. */
 typedef struct weights {
     tsr_model *model, *discriminator;
+    converted_file state;
     int at; /* after which step */
 } weights;
 
 typedef struct training {
-    const train_options *o;
+    train_options *o;
     job *j;
     tsr_loss loss;
     train_set set;
@@ -30,6 +31,8 @@ typedef struct training {
      * after them: `taken` ones wait for it. Only good ones are written. */
     weights taken, good;
     tsr_model *discriminator; /* as it was at first; NULL: none */
+    char *settings;           /* of --state and --resume; NULL: there are none */
+    int before;               /* steps of the runs that this one goes on from */
     double start_ms, told_ms;
     double smooth; /* the loss, averaged over about 20 steps */
 } training;
@@ -63,7 +66,9 @@ static tsr_status save(const training *t) {
         TRY(write_model(t->good.discriminator, t->o->discriminator_output));
     if (t->o->log)
         TRY(train_write_log(&t->history, t->o->log));
-    return t->o->svg ? train_write_svg(&t->history, t->o->output, t->o->svg) : TSR_OK;
+    if (t->o->svg)
+        TRY(train_write_svg(&t->history, t->o->output, t->o->svg));
+    return t->o->state ? converted_save(&t->good.state, t->o->state) : TSR_OK;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -80,7 +85,8 @@ static void tell(training *t) {
     t->told_ms = now_ms();
     const train_held *held = last_held(t);
     int done = t->history.count, left = t->o->steps - done;
-    double rate = done * 1e3 / fmax(now_ms() - t->start_ms, 1e-3), seconds = fmin(left / rate, 1e9);
+    double rate = (done - t->before) * 1e3 / fmax(now_ms() - t->start_ms, 1e-3),
+           seconds = fmin(left / rate, 1e9);
     const float *parts = t->history.parts ? t->history.parts + (done - 1) * TRAIN_PARTS : NULL;
     char known[128] = "";
     if (parts)
@@ -109,6 +115,7 @@ static tsr_status measure(training *t) {
 static void free_weights(weights *w) {
     tsr_model_free(w->model);
     tsr_model_free(w->discriminator);
+    free(w->state.bytes);
     *w = (weights){.model = NULL};
 }
 
@@ -117,6 +124,8 @@ static tsr_status take(training *t) {
     t->taken.at = t->history.count;
     if (t->o->discriminator_output)
         TRY_LIBRARY(tsr_trainer_discriminator(t->trainer, &t->taken.discriminator));
+    if (t->o->state)
+        TRY(train_state_make(t->settings, &t->history, t->trainer, &t->taken.state));
     TRY_LIBRARY(tsr_trainer_model(t->trainer, &t->taken.model));
     return TSR_OK;
 }
@@ -144,13 +153,17 @@ static tsr_status step(training *t, float *loss, bool *lost) {
     return TSR_OK;
 }
 
+static void smooth(training *t, int steps) {
+    int over = steps < 20 ? steps : 20;
+    t->smooth += ((double)t->history.losses[steps - 1] - t->smooth) / over;
+}
+
 static tsr_status keep_loss(training *t, float loss) {
     train_history *h = &t->history;
     if (h->parts)
         TRY_LIBRARY(tsr_trainer_losses(t->trainer, h->parts + h->count * TRAIN_PARTS, TRAIN_PARTS));
     h->losses[h->count++] = loss;
-    int over = h->count < 20 ? h->count : 20;
-    t->smooth += ((double)loss - t->smooth) / over;
+    smooth(t, h->count);
     return TSR_OK;
 }
 
@@ -159,6 +172,8 @@ static tsr_status run_steps(training *t, bool *lost) {
     const train_options *o = t->o;
     int every = train_every(o), takes = o->checkpoint ? o->checkpoint : 100;
     float loss;
+    if (t->set.held && !t->history.held_count)
+        TRY(measure(t));
     t->start_ms = now_ms();
     TRY(take(t));
     for (bool last = false; !last;) {
@@ -185,9 +200,9 @@ static void print_result(const training *t) {
     printf("%s: %d steps, loss %.6g to %.6g", tsr_escape(t->o->output, path, sizeof path), h->count,
            (double)h->losses[0], (double)h->losses[h->count - 1]);
     if (held)
-        printf(", held out %.6g", held->score.loss);
+        printf(", held out %.6g to %.6g", h->held[0].score.loss, held->score.loss);
     if (held && held->score.top1 >= 0)
-        printf(", top-1 %.1f %%", 100 * held->score.top1);
+        printf(", top-1 %.1f to %.1f %%", 100 * h->held[0].score.top1, 100 * held->score.top1);
     putchar('\n');
 }
 
@@ -209,60 +224,31 @@ static int run(training *t) {
     return lost ? EXIT_MISMATCH : stopped ? 128 + stopped : code;
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
+/* ---- preparing --------------------------------------------------------------------------------
+ */
 
-static tsr_trainer_desc describe(const training *t, const tsr_session_desc *shapes) {
-    const train_options *o = t->o;
-    bool has_range = t->loss == TSR_LOSS_SSIM;
-    return (tsr_trainer_desc){
-        .loss = t->loss,
-        .range = has_range ? (float)train_set_range(&t->set) : 0,
-        .update = (tsr_update)o->update,
-        .learning_rate = (float)o->rate,
-        .beta1 = (float)o->beta1,
-        .momentum = (float)o->momentum,
-        .nesterov = o->nesterov,
-        .weight_decay = (float)o->weight_decay,
-        .clip_norm = (float)o->clip,
-        .schedule = (tsr_schedule)o->schedule,
-        .steps = o->schedule == TSR_SCHEDULE_CONSTANT ? 0 : o->steps,
-        .warmup_steps = o->warmup,
-        .hold_steps = o->hold,
-        .average_decay = (float)o->average,
-        .discriminator = t->discriminator,
-        .adversarial = (tsr_adversarial)(o->adversarial > 0 ? o->adversarial : 0),
-        .adversarial_weight = (float)o->adversarial_weight,
-        .spectral_norm = o->spectral_norm,
-        .freeze = (const char *const *)o->freeze.items,
-        .freeze_count = o->freeze.count,
-        .seed = (uint32_t)o->job.seed,
-        .dims = shapes->dims,
-        .dim_count = shapes->dim_count,
-        .shapes = shapes->shapes,
-        .shape_count = shapes->shape_count,
-        .tune_ms = o->job.tune_ms,
-        .recompute = o->recompute,
-        .progress = {progress_of_call, (void *)t->j->path},
-    };
+/* Steps of before leave losses and a place in the order of samples; the trainer takes the rest. */
+static tsr_status resume(training *t, train_state *state) {
+    TRY(train_state_read(state, t->o, t->settings, &t->history));
+    t->before = t->history.count;
+    train_set_skip(&t->set, t->before);
+    for (int i = 1; i <= t->before; i++)
+        smooth(t, i);
+    return TSR_OK;
 }
 
-static tsr_status make_trainer(training *t) {
-    tsr_session_desc shapes = {0};
-    tsr_status status = job_describe_shapes(t->j, &shapes);
-    if (status == TSR_OK) {
-        tsr_trainer_desc desc = describe(t, &shapes);
-        train_set_augment(&t->set, &desc);
-        status = tsr_trainer_create(t->device, t->j->model, &desc, &t->trainer);
-        progress_clear();
-        if (status != TSR_OK)
-            fail_library(status);
-    }
-    job_free_shapes(&shapes);
-    return status;
+static tsr_status make_trainer(training *t, const train_state *state) {
+    const train_options *o = t->o;
+    TRY(job_device(&o->job, NULL, &t->device));
+    TRY(train_make_trainer(&t->set, t->j, t->loss, t->device, t->discriminator, &t->trainer));
+    if (o->resume)
+        TRY_LIBRARY(tsr_trainer_load(t->trainer, state->trainer, state->trainer_size));
+    return TSR_OK;
 }
 
 static tsr_status prepare(training *t) {
-    const train_options *o = t->o;
+    train_options *o = t->o;
+    train_state state = {0};
     TRY(train_set_open(&t->set, o, t->j));
     size_t batch = (size_t)t->set.batch;
     t->loss = o->loss >= 0                   ? (tsr_loss)o->loss
@@ -275,26 +261,33 @@ static tsr_status prepare(training *t) {
     if (o->discriminator)
         TRY_LIBRARY(tsr_model_load(o->discriminator, NULL, &t->discriminator));
     TRY(train_history_create(&t->history, o));
-    TRY(job_device(&o->job, NULL, &t->device));
-    return make_trainer(t);
+    if (o->state)
+        TRY(train_settings_make(o, &t->set, t->j->model, t->discriminator, &t->settings));
+    if (o->resume)
+        TRY(resume(t, &state));
+    tsr_status status = make_trainer(t, &state);
+    train_state_free(&state);
+    return status;
 }
 
-static int train(const train_options *o, job *j) {
+static int train(train_options *o, job *j) {
     training t = {.o = o, .j = j};
-    int code = command_exit(prepare(&t));
-    if (t.trainer)
-        code = run(&t);
+    tsr_status status = prepare(&t);
+    int code = status == TSR_OK ? run(&t) : command_exit(status);
     free_weights(&t.taken);
     free_weights(&t.good);
     tsr_trainer_destroy(t.trainer);
     tsr_model_free(t.discriminator);
     tsr_device_destroy(t.device);
+    free(t.settings);
     train_history_free(&t.history);
     train_set_close(&t.set);
     free(t.inputs);
     free(t.targets);
     return code;
 }
+
+/* ---- the command ----------------------------------------------------------------------------- */
 
 int cmd_train(int argc, char **argv) {
     train_options o;
@@ -312,9 +305,10 @@ int cmd_train(int argc, char **argv) {
             "would write them:\n--range, --fit and so on, or the description. docs/training.md has "
             "an example.\n\n"
             "The same command writes the same file on the same device. At the first SIGINT or "
-            "SIGTERM the\nmodel is written as it is, and the exit code is 130 or 143. A loss that "
-            "is not finite ends\ntraining: the latest weights that are known to give a finite one "
-            "are written, and the exit\ncode is 1.\n",
+            "SIGTERM\nfiles are written as they are, and the exit code is 130 or 143. A loss that "
+            "is not finite\nends training: the latest weights that are known to give a finite one "
+            "are written, and the\nexit code is 1. After '--state FILE', the same command with "
+            "'--resume FILE' goes on.\n",
         .min_arguments = 1,
         .max_arguments = 1};
     train_add_options(&set, &o);
@@ -322,6 +316,7 @@ int cmd_train(int argc, char **argv) {
     if (!options_parse(&set, argc, argv, &arguments, &code))
         return code;
     job j;
+    o.state = o.state ? o.state : o.resume;
     tsr_status status = train_check_options(&o, argv[1]);
     if (status == TSR_OK)
         status = job_open(&j, &o.job, argv[1], JOB_MISSING_OPEN);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool append(void *user, const char *bytes, size_t length) {
+bool converted_append(void *user, const char *bytes, size_t length) {
     converted_file *file = user;
     if (length > file->room - file->size) {
         size_t room = 2 * file->room + length + 4096;
@@ -25,7 +25,7 @@ static bool append(void *user, const char *bytes, size_t length) {
 tsr_status converted_write(const tsr_model *model, const tsr_write_desc *desc,
                            converted_file *file) {
     *file = (converted_file){0};
-    tsr_status status = tsr_model_write(model, desc, append, file);
+    tsr_status status = tsr_model_write(model, desc, converted_append, file);
     if (status == TSR_ERROR_IO)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
     return status == TSR_OK ? TSR_OK : fail_library(status);

@@ -2,6 +2,7 @@
 #ifndef TESSERA_TRAIN_TOOL_H
 #define TESSERA_TRAIN_TOOL_H
 
+#include "converted.h"
 #include "job.h"
 #include "base/random.h"
 #include "tessera_train.h"
@@ -16,6 +17,7 @@ typedef enum train_form {
 typedef struct train_options {
     job_options job; /* its seed, too */
     char *data, *targets, *output, *log, *svg, *discriminator, *discriminator_output;
+    char *state, *resume; /* files: to write, to go on from */
     bool side_by_side, nesterov, flip, color_targets, spectral_norm, recompute;
     int steps, warmup, hold, batch, every, checkpoint, crop; /* but for steps: 0: not given */
     int loss;             /* a tsr_loss; negative: by the targets */
@@ -28,6 +30,8 @@ typedef struct train_options {
 
 /* train_options.c */
 void train_add_options(option_set *set, train_options *o);
+/* Those of them that change what is learned, but for --steps and --batch: no option has a text. */
+void train_add_learning_options(option_set *set, train_options *o);
 tsr_status train_check_options(const train_options *o, const char *model);
 train_form train_form_of(const train_options *o);
 int train_every(const train_options *o); /* steps between losses of what is held out */
@@ -66,7 +70,8 @@ typedef struct train_set {
     int batch;
     int *order; /* samples as they are drawn; the last `held` are held out */
     int held, next;
-    float *scratch; /* input and target of a sample */
+    uint64_t checksum; /* of all samples */
+    float *scratch;    /* input and target of a sample */
     tsr_random random;
 } train_set;
 
@@ -82,8 +87,16 @@ int train_set_count(const train_set *s);
 void train_set_augment(const train_set *s, tsr_trainer_desc *desc);
 /* The next batch, in an order that changes after each round. */
 tsr_status train_set_draw(train_set *s, float *inputs, float *targets);
+/* Leaves out the batches of so many steps. */
+void train_set_skip(train_set *s, int steps);
 /* Those held out from the at-th on, as they are; what lacks is filled with the last one. */
 tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets);
+
+/* ---- train_trainer.c ------------------------------------------------------------------------- */
+
+/* discriminator: NULL: none. */
+tsr_status train_make_trainer(const train_set *s, const job *j, tsr_loss loss, tsr_device *device,
+                              const tsr_model *discriminator, tsr_trainer **made);
 
 /* ---- train_measure.c ------------------------------------------------------------------------- */
 
@@ -106,7 +119,7 @@ bool train_ssim_loss(const tsr_shape *shape, const float *y, const float *t, dou
 /* ---- train_history.c ------------------------------------------------------------------------- */
 
 typedef struct train_held {
-    int step;
+    int step; /* 0: before training */
     train_score score;
 } train_held;
 
@@ -124,5 +137,33 @@ tsr_status train_history_create(train_history *made, const train_options *o);
 void train_history_free(train_history *h);
 tsr_status train_write_log(const train_history *h, const char *path);
 tsr_status train_write_svg(const train_history *h, const char *title, const char *path);
+
+/* ---- train_settings.c ------------------------------------------------------------------------ */
+
+/* What two runs have to have in common if one is to go on from the other, in lines (free() it,
+ * after a failure, too). discriminator: NULL: none. */
+tsr_status train_settings_make(train_options *o, const train_set *s, const tsr_model *model,
+                               const tsr_model *discriminator, char **made);
+/* Refuses those of the file with this path if they differ, but for some options, which it notes. */
+tsr_status train_settings_compare(const char *path, const char *before, const char *now);
+
+/* ---- train_state.c --------------------------------------------------------------------------- */
+
+/* The file with which a run goes on from here, in memory (free(made->bytes), after a failure, too).
+ */
+tsr_status train_state_make(const char *settings, const train_history *h, tsr_trainer *trainer,
+                            converted_file *made);
+
+typedef struct train_state {
+    unsigned char *bytes; /* of the file */
+    size_t size;
+    const unsigned char *trainer; /* for tsr_trainer_load() */
+    size_t trainer_size;
+} train_state;
+
+/* Checks the file of --resume against this run's settings; fills the history, which is empty. */
+tsr_status train_state_read(train_state *made, const train_options *o, const char *settings,
+                            train_history *h);
+void train_state_free(train_state *s);
 
 #endif

@@ -10,7 +10,7 @@
 tsr_status train_history_create(train_history *made, const train_options *o) {
     size_t steps = (size_t)o->steps, every = (size_t)train_every(o);
     *made = (train_history){.losses = calloc(steps, sizeof *made->losses),
-                            .held = calloc(steps / every + 1, sizeof *made->held)};
+                            .held = calloc(steps / every + 2, sizeof *made->held)};
     if (o->discriminator)
         made->parts = calloc(steps, TRAIN_PARTS * sizeof *made->parts);
     if (made->losses && made->held && (made->parts || !o->discriminator))
@@ -28,23 +28,33 @@ void train_history_free(train_history *h) {
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
+/* Step 0 has no loss of its own: what is held out was measured before training. */
+static void put_row(FILE *file, const train_history *h, int step, const train_score *held) {
+    fprintf(file, "%d,", step);
+    if (step)
+        fprintf(file, "%.9g", (double)h->losses[step - 1]);
+    fputc(',', file);
+    if (held)
+        fprintf(file, "%.9g", held->loss);
+    fputc(',', file);
+    if (held && held->top1 >= 0)
+        fprintf(file, "%.9g", held->top1);
+    for (int p = 0; h->parts && p < TRAIN_PARTS; p++) {
+        fputc(',', file);
+        if (step)
+            fprintf(file, "%.9g", (double)h->parts[(step - 1) * TRAIN_PARTS + p]);
+    }
+    fputc('\n', file);
+}
+
 tsr_status train_write_log(const train_history *h, const char *path) {
     output_file out;
     TRY(output_begin(path, &out));
     fprintf(out.file, "step,loss,held_out_loss,top1%s\n",
             h->parts ? ",target_loss,adversarial_loss,discriminator_loss" : "");
-    for (int i = 0, k = 0; i < h->count; i++) {
-        const train_held *held =
-            k < h->held_count && h->held[k].step == i + 1 ? &h->held[k++] : NULL;
-        fprintf(out.file, "%d,%.9g,", i + 1, (double)h->losses[i]);
-        if (held)
-            fprintf(out.file, "%.9g", held->score.loss);
-        fputc(',', out.file);
-        if (held && held->score.top1 >= 0)
-            fprintf(out.file, "%.9g", held->score.top1);
-        for (int p = 0; h->parts && p < TRAIN_PARTS; p++)
-            fprintf(out.file, ",%.9g", (double)h->parts[i * TRAIN_PARTS + p]);
-        fputc('\n', out.file);
+    for (int step = h->held_count ? 0 : 1, k = 0; step <= h->count; step++) {
+        bool has_held = k < h->held_count && h->held[k].step == step;
+        put_row(out.file, h, step, has_held ? &h->held[k++].score : NULL);
     }
     return output_end(&out, TSR_OK);
 }

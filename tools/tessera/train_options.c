@@ -60,7 +60,7 @@ static tsr_status check_discriminator(const train_options *o) {
 }
 
 static tsr_status check_outputs(const train_options *o, const char *model) {
-    const char *const paths[] = {o->output, o->log, o->svg, o->discriminator_output};
+    const char *const paths[] = {o->output, o->log, o->svg, o->discriminator_output, o->state};
     const int count = sizeof paths / sizeof *paths;
     if (!o->output)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no file to write: give -o OUT.onnx");
@@ -96,23 +96,20 @@ static void add_files(option_set *set, train_options *o) {
         {"side-by-side", 0, NULL, "pictures of --data: the left half is input, the right target",
          OPTION_FLAG, &o->side_by_side, 0, NULL},
         {"output", 'o', "FILE", "the ONNX file to write", OPTION_TEXT, &o->output, 0, NULL},
-        {"validation", 0, "SHARE", "hold out this share of all samples, and tell their loss (0)",
+        {"validation", 0, "SHARE", "hold out this share of all samples, to measure their loss (0)",
          OPTION_NUMBER, &o->validation, 0, NULL},
         {"every", 0, "N", "steps between losses of what is held out (100)", OPTION_INT, &o->every,
          1, NULL},
-        {"flip", 0, NULL, "mirror pictures, half of them: input and target alike", OPTION_FLAG,
-         &o->flip, 0, NULL},
-        {"crop", 0, "N", "move pictures by up to N pixels: input and target alike", OPTION_INT,
-         &o->crop, 1, NULL},
-        {"color", 0, "PART", "change brightness, contrast and saturation by up to this part (0)",
-         OPTION_NUMBER, &o->color, 0, NULL},
-        {"color-targets", 0, NULL, "with --color: targets change alike", OPTION_FLAG,
-         &o->color_targets, 0, NULL},
-        {"log", 0, "FILE", "write losses as CSV, a line for each step", OPTION_TEXT, &o->log, 0,
-         NULL},
-        {"svg", 0, "FILE", "write a chart of the losses", OPTION_TEXT, &o->svg, 0, NULL},
-        {"checkpoint", 0, "N", "write -o, --log and --svg every N steps, too", OPTION_INT,
-         &o->checkpoint, 1, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+static void add_size(option_set *set, train_options *o) {
+    const option items[] = {
+        {"steps", 'n', "N", "number of steps; with --resume those before count, too (1000)",
+         OPTION_INT, &o->steps, 1, NULL},
+        {"batch", 0, "N", "samples of a step, if the model leaves that open (16, or all)",
+         OPTION_INT, &o->batch, 1, NULL},
     };
     OPTIONS_ADD(set, items);
 }
@@ -124,12 +121,9 @@ static void add_update(option_set *set, train_options *o) {
     static const char *const updates[] = {"adam", "adamw", "sgd", NULL};
     static const char *const schedules[] = {"constant", "linear", "cosine", NULL};
     const option items[] = {
-        {"steps", 'n', "N", "number of steps (1000)", OPTION_INT, &o->steps, 1, NULL},
-        {"batch", 0, "N", "samples of a step, if the model leaves that open (16, or all)",
-         OPTION_INT, &o->batch, 1, NULL},
         {"loss", 0, "LOSS",
-         "mse, l1, smooth-l1, cross-entropy, binary-cross-entropy or ssim (classes: cross-entropy; "
-         "else l1)",
+         "mse, l1, smooth-l1, cross-entropy, binary-cross-entropy, ssim (l1; classes: "
+         "cross-entropy)",
          OPTION_CHOICE, &o->loss, 0, losses},
         {"optimizer", 0, "NAME", "adam, adamw or sgd (adam)", OPTION_CHOICE, &o->update, 0,
          updates},
@@ -154,8 +148,74 @@ static void add_update(option_set *set, train_options *o) {
          OPTION_NUMBER, &o->average, 0, NULL},
         {"freeze", 0, "PATTERN", "weights that stay, by name, with * and ?; repeatable",
          OPTION_LIST, &o->freeze, 0, NULL},
-        {"seed", 0, "N", "of the order, of what is held out, of --flip, --crop and Dropout (0)",
+        {"seed", 0, "N", "of all that is random: order, what is held out, --flip, Dropout.. (0)",
          OPTION_INT, &o->job.seed, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+static void add_changes(option_set *set, train_options *o) {
+    const option items[] = {
+        {"flip", 0, NULL, "mirror pictures, half of them: input and target alike", OPTION_FLAG,
+         &o->flip, 0, NULL},
+        {"crop", 0, "N", "move pictures by up to N pixels: input and target alike", OPTION_INT,
+         &o->crop, 1, NULL},
+        {"color", 0, "PART", "change brightness, contrast and saturation by up to this part (0)",
+         OPTION_NUMBER, &o->color, 0, NULL},
+        {"color-targets", 0, NULL, "with --color: targets change alike", OPTION_FLAG,
+         &o->color_targets, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+static void add_adversarial(option_set *set, train_options *o) {
+    /* As tsr_adversarial. */
+    static const char *const kinds[] = {"cross-entropy", "hinge", "least-squares", NULL};
+    const option items[] = {
+        {"adversarial", 0, "LOSS",
+         "that of the discriminator: cross-entropy, hinge or least-squares (cross-entropy)",
+         OPTION_CHOICE, &o->adversarial, 0, kinds},
+        {"adversarial-weight", 0, "W", "what it counts beside --loss (1)", OPTION_NUMBER,
+         &o->adversarial_weight, 0, NULL},
+        {"spectral-norm", 0, NULL, "divide the discriminator's weights by their spectral norms",
+         OPTION_FLAG, &o->spectral_norm, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+void train_add_learning_options(option_set *set, train_options *o) {
+    add_update(set, o);
+    add_changes(set, o);
+    add_adversarial(set, o);
+}
+
+static void add_discriminator(option_set *set, train_options *o) {
+    const option items[] = {
+        {"discriminator", 0, "FILE", "a network that learns to tell outputs from targets",
+         OPTION_TEXT, &o->discriminator, 0, NULL},
+        {"discriminator-output", 0, "FILE", "write the discriminator, too", OPTION_TEXT,
+         &o->discriminator_output, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+static void add_records(option_set *set, train_options *o) {
+    const option items[] = {
+        {"log", 0, "FILE", "write losses as CSV, a line for each step", OPTION_TEXT, &o->log, 0,
+         NULL},
+        {"svg", 0, "FILE", "write a chart of the losses", OPTION_TEXT, &o->svg, 0, NULL},
+        {"checkpoint", 0, "N", "write all files every N steps, too", OPTION_INT, &o->checkpoint, 1,
+         NULL},
+        {"state", 0, "FILE", "write how far training is, for --resume", OPTION_TEXT, &o->state, 0,
+         NULL},
+        {"resume", 0, "FILE", "go on from a file of --state, which is written again", OPTION_TEXT,
+         &o->resume, 0, NULL},
+    };
+    OPTIONS_ADD(set, items);
+}
+
+static void add_machine(option_set *set, train_options *o) {
+    const option items[] = {
         {"dim", 0, "NAME=N", "size of a symbolic dimension; repeatable", OPTION_LIST, &o->job.dims,
          0, NULL},
         {"shape", 0, "NAME=N,N..", "shape of the input, where the model has open sizes",
@@ -170,30 +230,16 @@ static void add_update(option_set *set, train_options *o) {
     OPTIONS_ADD(set, items);
 }
 
-static void add_discriminator(option_set *set, train_options *o) {
-    /* As tsr_adversarial. */
-    static const char *const kinds[] = {"cross-entropy", "hinge", "least-squares", NULL};
-    const option items[] = {
-        {"discriminator", 0, "FILE", "a network that learns to tell outputs from targets",
-         OPTION_TEXT, &o->discriminator, 0, NULL},
-        {"adversarial", 0, "LOSS",
-         "that of the discriminator: cross-entropy, hinge or least-squares (cross-entropy)",
-         OPTION_CHOICE, &o->adversarial, 0, kinds},
-        {"adversarial-weight", 0, "W", "what it counts beside --loss (1)", OPTION_NUMBER,
-         &o->adversarial_weight, 0, NULL},
-        {"spectral-norm", 0, NULL, "divide the discriminator's weights by their spectral norms",
-         OPTION_FLAG, &o->spectral_norm, 0, NULL},
-        {"discriminator-output", 0, "FILE", "write the discriminator, too", OPTION_TEXT,
-         &o->discriminator_output, 0, NULL},
-    };
-    OPTIONS_ADD(set, items);
-}
-
 void train_add_options(option_set *set, train_options *o) {
     *o = (train_options){.steps = 1000, .loss = -1, .adversarial = -1, .rate = 1e-3};
     add_files(set, o);
+    add_size(set, o);
     add_update(set, o);
+    add_changes(set, o);
     add_discriminator(set, o);
+    add_adversarial(set, o);
+    add_records(set, o);
+    add_machine(set, o);
     job_add_file_options(set, &o->job);
     job_add_backend_option(set, &o->job);
     job_add_gpu_options(set, &o->job);

@@ -1,6 +1,7 @@
 /* The samples of `tessera train`. */
 #include "tool.h"
 #include "train.h"
+#include "base/cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,6 +79,11 @@ static tsr_status find_elements(const train_set *s, const train_sample *sample,
     return sample->elements ? TSR_OK : read_sample(s, sample, s->scratch);
 }
 
+static void add_checksum(train_set *s, size_t bytes) {
+    const uint64_t sums[] = {s->checksum, tsr_cache_checksum(s->scratch, bytes)};
+    s->checksum = tsr_cache_checksum(sums, sizeof sums);
+}
+
 /* Each file is read before training begins, so that a bad one is told now. */
 static tsr_status read_all(train_set *s) {
     size_t bytes = (s->input.count + s->target.count) * sizeof *s->scratch;
@@ -89,6 +95,7 @@ static tsr_status read_all(train_set *s) {
         train_sample *sample = &s->files.samples[i];
         progress("reading %d of %d: %s", i + 1, s->files.count, sample->input);
         TRY(read_sample(s, sample, s->scratch));
+        add_checksum(s, bytes);
         s->input.image.silent = s->target.image.silent = true; /* one note is enough */
         kept += bytes;
         sample->elements = kept <= most_kept ? malloc(bytes) : NULL;
@@ -269,16 +276,25 @@ static void shuffle(train_set *s, int count) {
     s->next = 0;
 }
 
+static int draw_sample(train_set *s) {
+    if (s->next == train_set_count(s))
+        shuffle(s, train_set_count(s));
+    return s->order[s->next++];
+}
+
 tsr_status train_set_draw(train_set *s, float *inputs, float *targets) {
     for (int i = 0; i < s->batch; i++, inputs += s->input.count, targets += s->target.count) {
         const float *elements;
-        if (s->next == train_set_count(s))
-            shuffle(s, train_set_count(s));
-        TRY(find_elements(s, &s->files.samples[s->order[s->next++]], &elements));
+        TRY(find_elements(s, &s->files.samples[draw_sample(s)], &elements));
         memcpy(inputs, elements, s->input.count * sizeof *inputs);
         memcpy(targets, elements + s->input.count, s->target.count * sizeof *targets);
     }
     return TSR_OK;
+}
+
+void train_set_skip(train_set *s, int steps) {
+    for (int64_t i = 0; i < (int64_t)steps * s->batch; i++)
+        draw_sample(s);
 }
 
 tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets) {

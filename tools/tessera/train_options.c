@@ -148,7 +148,7 @@ static void add_update(option_set *set, train_options *o) {
          OPTION_NUMBER, &o->average, 0, NULL},
         {"freeze", 0, "PATTERN", "weights that stay, by name, with * and ?; repeatable",
          OPTION_LIST, &o->freeze, 0, NULL},
-        {"seed", 0, "N", "of all that is random: order, what is held out, --flip, Dropout.. (0)",
+        {"seed", 0, "N", "of all that is random: order, what is held out, changes, Dropout (0)",
          OPTION_INT, &o->job.seed, 0, NULL},
     };
     OPTIONS_ADD(set, items);

@@ -58,6 +58,13 @@ typedef struct tsr_training {
     tsr_training_mask *masks;
 } tsr_training;
 
+/* Of a step in parts. */
+typedef enum tsr_step_part {
+    TSR_STEP_NONE,
+    TSR_STEP_BEGUN, /* its arrays are set */
+    TSR_STEP_RUNS,
+} tsr_step_part;
+
 struct tsr_trainer {
     tsr_device *device; /* retained */
     tsr_model *model;   /* retained: the graph borrows names and constants */
@@ -65,11 +72,16 @@ struct tsr_trainer {
     tsr_trainer_desc desc; /* its pointers are of the caller: not after it was made */
     tsr_training training;
     tsr_autotune_result tuning;
+    tsr_progress_meter progress; /* of making the trainer */
     tsr_runner *runner;
     /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
     tsr_tensor_storage *inputs, *next, loss, checked;
-    int *state_input; /* by state: which input of the graph it is */
-    float *mask;      /* elements of the largest of all masks */
+    int *state_input;    /* by state: which input of the graph it is */
+    float *mask;         /* elements of the largest of all masks */
+    int made_states;     /* of them, those that have their tensors */
+    bool compiles;       /* the runner is prepared in steps, and is not complete */
+    tsr_status prepared; /* TSR_NOT_READY in between; a failure is final */
+    tsr_step_part part;
     int64_t steps;
 };
 
@@ -78,6 +90,11 @@ tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size
                                  tsr_trainer_desc *taken);
 /* Of one that was taken. */
 tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *desc);
+
+/* Tensors of states, then programs, for about ms milliseconds; TSR_NOT_READY while work remains. */
+tsr_status tsr_trainer_prepare(tsr_trainer *trainer, double ms);
+/* Fails before it is prepared. */
+tsr_status tsr_trainer_check_ready(const tsr_trainer *trainer);
 
 /* Which input of the graph a value is. */
 int tsr_trainer_find_input(const tsr_trainer *t, int value);

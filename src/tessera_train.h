@@ -10,10 +10,10 @@
  *     tsr_trainer_model(trainer, &trained);
  *
  * Trained are the float32 constants that Conv, ConvTranspose, Gemm, MatMul, PRelu and the
- * normalizations read as weights, also those that a file has in 16 bits with a Cast, and vectors
- * that are added to a MatMul's result. BatchNormalization is in training mode: it normalizes by the
- * batch, and its running mean and variance follow with its momentum. Dropout drops, by random
- * numbers of the seed.
+ * normalizations read as weights, and vectors that are added to a MatMul's result: directly, behind
+ * Reshape, Transpose and the like, in branches and loops, and those that a file has in 16 bits with
+ * a Cast. BatchNormalization is in training mode: it normalizes by the batch, and its running mean
+ * and variance follow with its momentum. Dropout drops, by random numbers of the seed.
  *
  * Everything is float32. The same steps with the same seed on the same device give the same
  * weights; devices differ by rounding. The rules of tessera.h hold here, too: zeroed descriptions
@@ -76,22 +76,23 @@ typedef struct tsr_loss_term {
     float range;  /* of SSIM: the largest value of a pixel minus the smallest; 0: 1 */
 } tsr_loss_term;
 
+/* What the chosen update, schedule or loss does not use has to be 0. */
 typedef struct tsr_trainer_desc {
     /* A loss of one term: as in tsr_loss_term. */
     const char *output;
     tsr_loss loss;
     float range;
     tsr_update update;
-    float learning_rate;   /* 0: 0.001 */
-    float beta1, beta2;    /* of Adam; 0: 0.9, 0.999 */
-    float epsilon;         /* of Adam; 0: 1e-8 */
-    float momentum;        /* of SGD */
-    bool nesterov;         /* of SGD, with a momentum */
-    float weight_decay;    /* of weights of two axes or more: times w is added to g */
-    float clip_norm;       /* the root of all gradients' sum of squares is at most this; 0: any */
-    tsr_schedule schedule; /* with `steps` */
-    int64_t steps;         /* after which the schedule has ended */
-    int64_t warmup_steps;  /* the rate rises from 0 before; of `steps` */
+    float learning_rate; /* 0: 0.001 */
+    float beta1, beta2;  /* of Adam; 0: 0.9, 0.999 */
+    float epsilon;       /* of Adam; 0: 1e-8 */
+    float momentum;      /* of SGD */
+    bool nesterov;       /* of SGD, with a momentum */
+    float weight_decay;  /* of weights of two axes or more: times w is added to g */
+    float clip_norm;     /* the root of all gradients' sum of squares is at most this; 0: any */
+    tsr_schedule schedule;
+    int64_t steps;             /* after which a schedule that falls has ended */
+    int64_t warmup_steps;      /* the rate rises from 0 before; of `steps`, if there are any */
     const char *const *freeze; /* names of weights that stay, with * and ? */
     int freeze_count;
     uint32_t seed;               /* of Dropout */
@@ -102,6 +103,10 @@ typedef struct tsr_trainer_desc {
     int dim_count;
     const tsr_input_shape *shapes;
     int shape_count;
+    /* Most bytes that a step may need: weights, states of the optimizer and statistics, all twice,
+     * inputs, targets, and what nodes compute, as planned. More is refused with both numbers,
+     * before anything is allocated on the device. 0: max_bytes of the model's description. */
+    uint64_t max_bytes;
     int tune_ms; /* as in tsr_session_desc, as is */
     bool time_passes;
     tsr_progress progress;
@@ -129,8 +134,9 @@ TSR_API void tsr_trainer_destroy(tsr_trainer *trainer);
  * read, and the call does not wait.
  *
  * A loss, or a gradient, that is infinite or NaN fails with TSR_ERROR_INVALID_ARGUMENT, which names
- * the step; weights and statistics are those from before it. In steps whose loss is not read such
- * gradients count as 0. */
+ * the step, and the first node of network, loss, gradients and updates whose result is not finite,
+ * as the cpu backend computes it; weights and statistics are those from before it. In steps whose
+ * loss is not read such gradients count as 0. */
 TSR_API tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs,
                                           int input_count, const tsr_array *targets,
                                           int target_count, size_t size, float *loss);

@@ -226,6 +226,7 @@ refused "--flip is for pictures, which 'x' [1, 4] is not" vector.onnx --data in_
 model 'Add x[N,3] z[N,3] -> a; MatMul a w{3,3} -> y' two.onnx
 refused 'has 2 inputs' two.onnx --data in_npy --targets moved_npy "${never[@]}"
 model 'Conv x[N,1,8,8] w{1,1,3,3} -> c; ReduceSum c -> y keepdims=0' sum.onnx
+refused 'MiB, max_bytes is 4 MiB' slow.onnx --data in --targets moved --fit scale "${never[@]}" --max-memory 4
 refused "is smaller than SSIM's windows of 11 x 11 pixels" filter.onnx --data in --targets moved "${never[@]}" --loss ssim
 refused "output 'y' is []" sum.onnx --data in --targets moved "${never[@]}"
 model 'Conv x[N,1,8,8] w{1,1,3,3} -> c pads=1,1,1,1; Round c -> y' round.onnx

@@ -82,10 +82,55 @@ static void test_unet(void **state) {
                      fill_images);
 }
 
+static void expect_lost(const char *text, const float *input, const char *words) {
+    const float target[6] = {0};
+    float loss;
+    tsr_model *model = make_model(text);
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+    tsr_trainer *trainer = make_trainer(device, model, NULL);
+    expect_failure(step_trainer(trainer, input, target, &loss), TSR_ERROR_INVALID_ARGUMENT, words);
+    tsr_trainer_destroy(trainer);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+}
+
+/* The node is named also where it became part of another. Not every driver computes NaN and
+ * infinities: these are beyond all floats. */
+static void test_lost(void **state) {
+    (void)state;
+    const float x[6] = {1e30f, -1e30f, 1e30f, 1e30f, -1e30f, 1e30f};
+    need_gpu();
+    expect_lost("Conv x[1,2,3,1] w{2,2,1,1} -> c; Relu c -> r; Mul r k<1e25 -> m; Neg m -> y", x,
+                "node 'Mul2' (Mul of 'r') is the first that computes infinity");
+    expect_lost("MatMul x[2,3] w{3,3} -> y", x,
+                "node 'loss' (Mul of 'loss.part') is the first that computes infinity");
+}
+
+/* What a step needs is known before anything is allocated. */
+static void test_memory(void **state) {
+    (void)state;
+    tsr_report report;
+    tsr_trainer *trainer;
+    need_gpu();
+    tsr_model *model = make_small_unet(3, 0);
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+    EXPECT_OK(tsr_trainer_create(device, model, NULL, &trainer));
+    EXPECT_OK(tsr_trainer_report(trainer, &report));
+    tsr_trainer_destroy(trainer);
+    const tsr_trainer_desc desc = {.max_bytes = report.tensor_bytes / 2};
+    expect_failure(tsr_trainer_create(device, model, &desc, &trainer), TSR_ERROR_OUT_OF_MEMORY,
+                   "MiB, max_bytes is");
+    assert_null(trainer);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classifier),
         cmocka_unit_test(test_unet),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("training", tests, NULL, NULL);
 }

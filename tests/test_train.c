@@ -242,6 +242,32 @@ static void test_nan(void **state) {
     tsr_device_destroy(device);
 }
 
+static void expect_lost(const char *text, tsr_loss kind, const float *x, const char *words) {
+    const float target[2] = {0};
+    float loss;
+    tsr_model *model = make_model(text);
+    tsr_device *device = cpu();
+    tsr_trainer *trainer = make_trainer(device, model, &(tsr_trainer_desc){.loss = kind});
+    expect_failure(step_trainer(trainer, x, target, &loss), TSR_ERROR_INVALID_ARGUMENT, words);
+    tsr_trainer_destroy(trainer);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+}
+
+static void test_lost(void **state) {
+    (void)state;
+    const float mixed[] = {4, -1}, large[] = {1e20f, 1e20f}, none[] = {1, NAN};
+    expect_lost("PRelu x[1,2] w<1> -> p; Sqrt p -> q; Neg q -> y", TSR_LOSS_MSE, mixed,
+                "step 1: the loss is NaN: node 'Sqrt1' (Sqrt of 'p') is the first that computes "
+                "NaN; the weights");
+    expect_lost("MatMul x[1,2] w{2,2} -> p; Exp p -> y", TSR_LOSS_MSE, large,
+                "node 'Exp1' (Exp of 'p') is the first that computes infinity");
+    expect_lost("MatMul x[1,2] w{2,2} -> y", TSR_LOSS_MSE, none,
+                "the loss is NaN: input 'x' holds NaN; the");
+    expect_lost("MatMul x[1,2] w{2,2} -> y", TSR_LOSS_L1, large,
+                "node 'update' (ReduceSumSquare of 'w.gradient') is the first that computes");
+}
+
 /* The loss is finite, the slope of a root at 0 is not. */
 static void test_gradient_not_finite(void **state) {
     (void)state;
@@ -367,6 +393,16 @@ static void test_refused(void **state) {
                    "learning_rate");
     expect_refused(conv, &(tsr_trainer_desc){.schedule = TSR_SCHEDULE_LINEAR},
                    TSR_ERROR_INVALID_ARGUMENT, "a schedule needs more of them");
+    expect_refused(conv, &(tsr_trainer_desc){.momentum = 0.5f}, TSR_ERROR_INVALID_ARGUMENT,
+                   "momentum and nesterov are for TSR_UPDATE_SGD");
+    expect_refused(conv, &(tsr_trainer_desc){.nesterov = true, .update = TSR_UPDATE_ADAMW},
+                   TSR_ERROR_INVALID_ARGUMENT, "momentum and nesterov are for TSR_UPDATE_SGD");
+    expect_refused(conv, &(tsr_trainer_desc){.nesterov = true, .update = TSR_UPDATE_SGD},
+                   TSR_ERROR_INVALID_ARGUMENT, "nesterov needs a momentum");
+    expect_refused(conv, &(tsr_trainer_desc){.beta2 = 0.5f, .update = TSR_UPDATE_SGD},
+                   TSR_ERROR_INVALID_ARGUMENT, "beta1, beta2 and epsilon are for");
+    expect_refused(conv, &(tsr_trainer_desc){.steps = 100}, TSR_ERROR_INVALID_ARGUMENT,
+                   "steps are for a schedule that is not constant");
     expect_refused("Cast x:int32[1,3] -> f to=1; PRelu f w<1> -> y", NULL, TSR_ERROR_UNSUPPORTED,
                    "input 'x' is int32");
     expect_refused("PRelu x[2,3,4] w<1> -> p; Softmax p -> y axis=2",
@@ -374,6 +410,25 @@ static void test_refused(void **state) {
                    "(Softmax) along others");
     expect_refused("Conv x[1,2,5,5] w{3,2,3,3} -> c; Floor c -> y", NULL,
                    TSR_ERROR_INVALID_ARGUMENT, "no differentiable path leads from 'w'");
+}
+
+/* The plan's bytes are enough, one less is refused. */
+static void test_memory(void **state) {
+    (void)state;
+    tsr_report report;
+    tsr_model *model = make_model("Conv x[8,16,63,65] w{16,16,3,3} -> y");
+    tsr_device *device = cpu();
+    tsr_trainer *trainer = make_trainer(device, model, NULL);
+    EXPECT_OK(tsr_trainer_report(trainer, &report));
+    tsr_trainer_destroy(trainer);
+    tsr_trainer_desc desc = {.max_bytes = report.tensor_bytes + report.weight_bytes};
+    trainer = make_trainer(device, model, &desc);
+    tsr_trainer_destroy(trainer);
+    desc.max_bytes--;
+    expect_failure(tsr_trainer_create(device, model, &desc, &trainer), TSR_ERROR_OUT_OF_MEMORY,
+                   "MiB, max_bytes is");
+    tsr_device_destroy(device);
+    tsr_model_free(model);
 }
 
 /* A loss that is infinite is told; the weights are those from before. */
@@ -410,6 +465,8 @@ int run_program(void) {
         cmocka_unit_test(test_nan),
         cmocka_unit_test(test_gradient_not_finite),
         cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);
 }

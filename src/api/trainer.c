@@ -23,7 +23,11 @@ static tsr_status check_precision(const tsr_trainer *t) {
 
 static tsr_status make_graph(tsr_trainer *t) {
     tsr_optimizer optimizer;
+    TSR_TRY(tsr_training_widen(t->graph));
     TSR_TRY(tsr_training_make(t->graph, &t->desc, &t->training));
+    t->plain = tsr_graph_clone(t->graph);
+    if (!t->plain)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
     TSR_TRY(tsr_optimizer_make(NULL, &optimizer));
     return t->device->backend->optimizes ? tsr_optimize(t->graph, &optimizer) : TSR_OK;
 }
@@ -40,6 +44,8 @@ static tsr_status make_runner(tsr_trainer *t) {
         const tsr_autotune_target target = {backend, t->device->impl, &t->device->tuned};
         TSR_TRY(tsr_autotune(&target, t->graph, &options, t->desc.tune_ms, &t->tuning));
     }
+    if (t->desc.max_bytes)
+        t->graph->max_bytes = t->desc.max_bytes; /* which planning keeps to */
     options.choices = t->tuning.choices;
     options.separate_tensors = options.bound_tensors = true;
     TSR_TRY(backend->runner_create(t->device->impl, t->graph, &options, &t->runner));
@@ -160,7 +166,6 @@ static tsr_status create(tsr_device *device, const tsr_model *model, const tsr_t
     made->device = tsr_device_retain(device);
     made->model = tsr_model_retain(model);
     made->graph = graph;
-    tsr_training_widen(graph);
     made->desc = *desc;
     tsr_status status = build(made);
     if (status == TSR_OK)
@@ -197,6 +202,7 @@ void tsr_trainer_destroy(tsr_trainer *t) {
         tsr_tensor_storage_destroy(t->device, &t->next[i]);
     tsr_tensor_storage_destroy(t->device, &t->loss);
     tsr_tensor_storage_destroy(t->device, &t->checked);
+    tsr_graph_destroy(t->plain);
     tsr_graph_destroy(t->graph);
     tsr_model_free(t->model);
     tsr_device_destroy(t->device);

@@ -1,7 +1,8 @@
 /* A trainer: trainer_desc.c checks what is asked for, trainer.c makes it, trainer_step.c runs
- * steps, trainer_state.c saves and loads what they change, trainer_graph.c makes their graph from a
- * model's, trainer_parameters.c finds what is trained, trainer_loss.c, trainer_ssim.c and
- * trainer_update.c append losses and updates. */
+ * steps, trainer_diagnose.c tells where they fail, trainer_state.c saves and loads what they
+ * change, trainer_graph.c makes their graph from a model's, trainer_parameters.c finds what is
+ * trained, trainer_widen.c makes float32 of it, trainer_loss.c, trainer_ssim.c and trainer_update.c
+ * append losses and updates. */
 #ifndef TSR_API_TRAINER_H
 #define TSR_API_TRAINER_H
 
@@ -69,6 +70,7 @@ struct tsr_trainer {
     tsr_device *device; /* retained */
     tsr_model *model;   /* retained: the graph borrows names and constants */
     tsr_graph *graph;
+    tsr_graph *plain;      /* the same before it was optimized */
     tsr_trainer_desc desc; /* its pointers are of the caller: not after it was made */
     tsr_training training;
     tsr_autotune_result tuning;
@@ -103,6 +105,11 @@ tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tenso
                            const float *elements);
 tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor, float *elements);
 
+/* After a step that failed, before another begins: ": node 'c' (Conv of 'x') is the first that
+ * computes NaN", or that an input holds it. Empty where the CPU finds all finite, or has not enough
+ * memory. */
+void tsr_trainer_diagnose(const tsr_trainer *t, char *text, size_t size);
+
 /* graph: a clone of a model's, which becomes a step's. */
 tsr_status tsr_training_make(tsr_graph *graph, const tsr_trainer_desc *desc,
                              tsr_training *training);
@@ -113,9 +120,9 @@ int tsr_training_add_input(tsr_training *training, const char *base, const char 
 /* NULL with a message. The pointer is valid until the next one is added. */
 tsr_training_state *tsr_training_add_state(tsr_training *training);
 
-/* Constants of 16 bits that a Cast makes float32, as files have weights, become float32 ones, which
- * can be trained. Values keep their numbers. */
-void tsr_training_widen(tsr_graph *graph);
+/* Constants of 16 bits that a Cast makes float32, as files have weights, directly or behind views,
+ * become float32 ones, which can be trained. Values keep their numbers. */
+tsr_status tsr_training_widen(tsr_graph *graph);
 
 /* Makes the constants that are to be trained inputs, and BatchNormalization what it is in training.
  */

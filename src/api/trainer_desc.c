@@ -52,6 +52,20 @@ static void fill_defaults(tsr_trainer_desc *d) {
     d->epsilon = d->epsilon != 0 ? d->epsilon : 1e-8f;
 }
 
+static tsr_status check_unused(const tsr_trainer_desc *d) {
+    bool sgd = d->update == TSR_UPDATE_SGD;
+    const char *text = NULL;
+    if (sgd && (d->beta1 != 0 || d->beta2 != 0 || d->epsilon != 0))
+        text = "beta1, beta2 and epsilon are for TSR_UPDATE_ADAM and TSR_UPDATE_ADAMW";
+    else if (!sgd && (d->momentum != 0 || d->nesterov))
+        text = "momentum and nesterov are for TSR_UPDATE_SGD";
+    else if (d->nesterov && d->momentum == 0)
+        text = "nesterov needs a momentum";
+    else if (d->steps && d->schedule == TSR_SCHEDULE_CONSTANT)
+        text = "steps are for a schedule that is not constant";
+    return text ? tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s", text) : TSR_OK;
+}
+
 /* A loss of one term becomes a list, too. */
 static tsr_status take_losses(tsr_trainer_desc *d, size_t loss_size) {
     const tsr_loss_term one = {.output = d->output, .loss = d->loss, .range = d->range};
@@ -78,6 +92,7 @@ static tsr_status take_losses(tsr_trainer_desc *d, size_t loss_size) {
 tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size_t loss_size,
                                  tsr_trainer_desc *taken) {
     TSR_TRY(tsr_take_struct("tsr_trainer_desc", desc, size, taken, sizeof *taken));
+    TSR_TRY(check_unused(taken));
     fill_defaults(taken);
     return take_losses(taken, loss_size);
 }

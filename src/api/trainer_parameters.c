@@ -6,43 +6,6 @@
 #include "base/error.h"
 #include "passes/edit.h"
 
-/* Inputs of an operator that are weights, as a mask. */
-static unsigned weight_inputs(tsr_op op) {
-    switch (op) {
-    case TSR_OP_Conv:
-    case TSR_OP_ConvTranspose:
-    case TSR_OP_Gemm:
-    case TSR_OP_BatchNormalization:
-    case TSR_OP_InstanceNormalization:
-    case TSR_OP_LayerNormalization:
-    case TSR_OP_GroupNormalization:
-        return TSR_INPUTS(1, 2);
-    case TSR_OP_PRelu:
-    case TSR_OP_RMSNormalization:
-        return TSR_INPUTS(1, 1);
-    case TSR_OP_MatMul:
-        return TSR_INPUTS(0, 1);
-    default:
-        return 0;
-    }
-}
-
-/* A vector that is added to a MatMul's result is its bias. */
-static bool is_bias(const tsr_graph *graph, const tsr_node *node, int i) {
-    if (node->op != TSR_OP_Add)
-        return false;
-    const tsr_value *added = tsr_node_in(graph, node, i), *to = tsr_node_in(graph, node, 1 - i);
-    return added->shape.rank == 1 && to && to->producer != TSR_NONE &&
-           graph->nodes[to->producer].op == TSR_OP_MatMul;
-}
-
-/* May the weight be trained, apart from its name? */
-static bool is_weight(const tsr_graph *graph, const tsr_node *node, int i) {
-    const tsr_value *value = tsr_node_in(graph, node, i);
-    return value && value->data && value->dtype == TSR_DTYPE_F32 &&
-           ((i < 32 && weight_inputs(node->op) >> i & 1) || is_bias(graph, node, i));
-}
-
 /* ---- names ----------------------------------------------------------------------------------- */
 
 /* Pattern with * and ?. */
@@ -88,32 +51,6 @@ static tsr_status check_patterns(const tsr_training *t) {
     return TSR_OK;
 }
 
-/* ---- weights of 16 bits -----------------------------------------------------------------------
- */
-
-/* Their elements are floats in memory, too. */
-static bool widens(const tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *in = node->op == TSR_OP_Cast ? tsr_node_in(graph, node, 0) : NULL;
-    return in && in->data && (in->dtype == TSR_DTYPE_F16 || in->dtype == TSR_DTYPE_BF16) &&
-           tsr_attr_int(node, "to", 0) == tsr_dtype_to_onnx(TSR_DTYPE_F32) &&
-           !tsr_graph_is_output(graph, node->outputs[0]);
-}
-
-void tsr_training_widen(tsr_graph *graph) {
-    for (int n = 0; n < graph->node_count; n++) {
-        tsr_node *node = &graph->nodes[n];
-        if (!widens(graph, node))
-            continue;
-        const tsr_value *in = tsr_node_in(graph, node, 0);
-        tsr_value *out = tsr_node_out(graph, node, 0);
-        out->data = in->data;
-        out->shape = in->shape;
-        out->dtype = TSR_DTYPE_F32;
-        tsr_drop_node(graph, node);
-    }
-    tsr_remove_dropped(graph);
-}
-
 /* ---- states ---------------------------------------------------------------------------------- */
 
 /* A constant becomes an input of the step. */
@@ -132,13 +69,128 @@ static tsr_status make_input(tsr_training *t, int value) {
     return TSR_OK;
 }
 
-static tsr_status find_weights(tsr_training *t) {
-    for (int n = 0; n < t->graph->node_count; n++) {
-        const tsr_node *node = &t->graph->nodes[n];
-        for (int i = 0; i < node->input_count; i++)
-            if (is_weight(t->graph, node, i) && !is_frozen(t, tsr_node_in(t->graph, node, i)->name))
-                TSR_TRY(make_input(t, node->inputs[i]));
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* Inputs of an operator that are weights, as a mask. */
+static unsigned weight_inputs(tsr_op op) {
+    switch (op) {
+    case TSR_OP_Conv:
+    case TSR_OP_ConvTranspose:
+    case TSR_OP_Gemm:
+    case TSR_OP_BatchNormalization:
+    case TSR_OP_InstanceNormalization:
+    case TSR_OP_LayerNormalization:
+    case TSR_OP_GroupNormalization:
+        return TSR_INPUTS(1, 2);
+    case TSR_OP_PRelu:
+    case TSR_OP_RMSNormalization:
+        return TSR_INPUTS(1, 1);
+    case TSR_OP_MatMul:
+        return TSR_INPUTS(0, 1);
+    default:
+        return 0;
     }
+}
+
+/* Nodes in their order, and those of bodies at the node that has them. */
+typedef struct weight_search {
+    tsr_training *training;
+    const tsr_graph *graph;
+    const tsr_node **makers; /* by value: the node that computes it; NULL: none so far */
+} weight_search;
+
+static bool keeps_elements(tsr_op op) {
+    return tsr_op_has(op, TSR_IS_VIEW) || op == TSR_OP_Transpose || op == TSR_OP_Cast;
+}
+
+/* What a value is a view of, or transposed. */
+static int find_origin(const weight_search *s, int value) {
+    while (value != TSR_NONE && s->makers[value] && keeps_elements(s->makers[value]->op))
+        value = s->makers[value]->inputs[0];
+    return value;
+}
+
+/* A vector that is added to a MatMul's result is its bias. */
+static bool is_bias(const weight_search *s, const tsr_node *node, int i, const tsr_value *origin) {
+    int to = node->op == TSR_OP_Add ? node->inputs[1 - i] : TSR_NONE;
+    return to != TSR_NONE && origin->shape.rank == 1 && s->makers[to] &&
+           s->makers[to]->op == TSR_OP_MatMul;
+}
+
+static tsr_status take_weight(const weight_search *s, const tsr_node *node, int i) {
+    int origin = find_origin(s, node->inputs[i]);
+    const tsr_value *value = origin == TSR_NONE ? NULL : &s->graph->values[origin];
+    if (!value || !value->data || !tsr_dtype_is_float(value->dtype) ||
+        is_frozen(s->training, value->name))
+        return TSR_OK;
+    if (!((i < 32 && weight_inputs(node->op) >> i & 1) || is_bias(s, node, i, value)))
+        return TSR_OK;
+    if (value->dtype != TSR_DTYPE_F32)
+        return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                        "node '%s' (%s): its weight '%s' is %s, which is trained only where a "
+                        "Cast to float32 of its own reads it: freeze it",
+                        node->name, tsr_node_op_name(node), value->name,
+                        tsr_dtype_name(value->dtype));
+    return make_input(s->training, origin);
+}
+
+/* Has it a scale or a bias that is no constant? */
+static bool is_trained_norm(const weight_search *s, const tsr_node *node) {
+    if (node->op != TSR_OP_BatchNormalization)
+        return false;
+    for (int i = 1; i < 3; i++) {
+        int origin = find_origin(s, node->inputs[i]);
+        if (origin != TSR_NONE && !s->graph->values[origin].data)
+            return true;
+    }
+    return false;
+}
+
+/* Before its inputs and bodies are searched. */
+static tsr_status check_node(const tsr_node *node) {
+    if (node->op != TSR_OP_FunctionCall)
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                    "node '%s' calls a function of the model: training needs its nodes in its "
+                    "place, as a model has them that was written with known sizes",
+                    node->name);
+}
+
+static tsr_status check_norm(const weight_search *s, const tsr_node *node, bool in_body) {
+    if (!in_body || !is_trained_norm(s, node))
+        return TSR_OK;
+    return tsr_fail(TSR_ERROR_UNSUPPORTED,
+                    "node '%s' (BatchNormalization) cannot be trained in the body of another "
+                    "node: freeze its scale and bias",
+                    node->name);
+}
+
+static tsr_status search_nodes(weight_search *s, const tsr_node *nodes, int count, bool in_body) {
+    for (int n = 0; n < count; n++) {
+        const tsr_node *node = &nodes[n];
+        TSR_TRY(check_node(node));
+        for (int i = 0; i < node->input_count; i++)
+            TSR_TRY(take_weight(s, node, i));
+        TSR_TRY(check_norm(s, node, in_body));
+        for (int i = 0; i < node->output_count; i++)
+            if (node->outputs[i] != TSR_NONE)
+                s->makers[node->outputs[i]] = node;
+        for (int a = 0; a < node->attr_count; a++) {
+            const tsr_body *body = node->attrs[a].body;
+            if (body)
+                TSR_TRY(search_nodes(s, body->nodes, body->node_count, true));
+        }
+    }
+    return TSR_OK;
+}
+
+static tsr_status find_weights(tsr_training *t, weight_search *s) {
+    tsr_graph *graph = t->graph;
+    const tsr_node **makers = TSR_NEW(graph->arena, graph->value_count, const tsr_node *);
+    if (!makers)
+        return tsr_out_of_memory(graph);
+    *s = (weight_search){.training = t, .graph = graph, .makers = makers};
+    TSR_TRY(search_nodes(s, graph->nodes, graph->node_count, false));
     t->parameter_count = t->state_count;
     if (t->parameter_count == 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no weight to be trained%s",
@@ -179,17 +231,16 @@ static bool has_statistics(const tsr_graph *graph, const tsr_node *node) {
 }
 
 /* One whose scale and bias stay is computed with the statistics that it has. */
-static tsr_status train_batch_norm(tsr_training *t, tsr_node *node) {
-    tsr_graph *graph = t->graph;
-    if (node->op != TSR_OP_BatchNormalization ||
-        (tsr_node_in(graph, node, 1)->data && tsr_node_in(graph, node, 2)->data))
+static tsr_status train_batch_norm(const weight_search *s, tsr_node *node) {
+    tsr_training *t = s->training;
+    if (!is_trained_norm(s, node))
         return TSR_OK;
-    if (!has_statistics(graph, node))
+    if (!has_statistics(t->graph, node))
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "node '%s' (BatchNormalization): mean and variance have to be float32 "
                         "constants of their own",
                         node->name);
-    TSR_TRY(set_training_mode(graph, node));
+    TSR_TRY(set_training_mode(t->graph, node));
     for (int i = 1; i < 3; i++) {
         TSR_TRY(make_input(t, node->inputs[2 + i]));
         t->states[t->state_count - 1].after = node->outputs[i];
@@ -198,9 +249,10 @@ static tsr_status train_batch_norm(tsr_training *t, tsr_node *node) {
 }
 
 tsr_status tsr_training_find_parameters(tsr_training *t) {
+    weight_search search;
     TSR_TRY(check_patterns(t));
-    TSR_TRY(find_weights(t));
+    TSR_TRY(find_weights(t, &search));
     for (int n = 0; n < t->graph->node_count; n++)
-        TSR_TRY(train_batch_norm(t, &t->graph->nodes[n]));
+        TSR_TRY(train_batch_norm(&search, &t->graph->nodes[n]));
     return TSR_OK;
 }

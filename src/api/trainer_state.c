@@ -60,8 +60,9 @@ tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model) {
     tsr_graph *copy = tsr_graph_clone(graph);
     if (!copy)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a model", graph->file);
-    tsr_training_widen(copy);
-    tsr_status status = take_weights(trainer, copy);
+    tsr_status status = tsr_training_widen(copy);
+    if (status == TSR_OK)
+        status = take_weights(trainer, copy);
     if (status == TSR_OK)
         status = tsr_model_copy_of(copy, model);
     tsr_graph_destroy(copy);

@@ -134,6 +134,18 @@ static void exchange(tsr_trainer *t) {
     }
 }
 
+static tsr_status refuse_loss(const tsr_trainer *t, float loss) {
+    char where[1024];
+    tsr_trainer_diagnose(t, where, sizeof where);
+    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                    "step %lld: the loss is %s%s; the weights are those from before it",
+                    (long long)t->steps + 1,
+                    isnan(loss)       ? "NaN"
+                    : !isfinite(loss) ? "infinite"
+                                      : "finite, but a gradient is NaN, infinite or very large",
+                    where);
+}
+
 /* ---- a step in parts ------------------------------------------------------------------------- */
 
 tsr_status tsr_trainer_begin_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,
@@ -174,14 +186,7 @@ static tsr_status read_loss(const tsr_trainer *t, float *loss) {
     float checked;
     TSR_TRY(tsr_trainer_get(t, &t->loss, loss));
     TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
-    if (isfinite(checked))
-        return TSR_OK;
-    return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                    "step %lld: the loss is %s; the weights are those from before it",
-                    (long long)t->steps + 1,
-                    isnan(*loss)       ? "NaN"
-                    : !isfinite(*loss) ? "infinite"
-                                       : "finite, but a gradient is NaN, infinite or very large");
+    return isfinite(checked) ? TSR_OK : refuse_loss(t, *loss);
 }
 
 /* The rest of a step that was submitted, or failed to be. */

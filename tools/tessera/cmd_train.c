@@ -202,7 +202,7 @@ static tsr_status make_trainer(training *t) {
                              .weight_decay = (float)o->weight_decay,
                              .clip_norm = (float)o->clip,
                              .schedule = (tsr_schedule)o->schedule,
-                             .steps = o->steps,
+                             .steps = o->schedule == TSR_SCHEDULE_CONSTANT ? 0 : o->steps,
                              .warmup_steps = o->warmup,
                              .freeze = (const char *const *)o->freeze.items,
                              .freeze_count = o->freeze.count,

@@ -128,6 +128,8 @@ static void add_update(option_set *set, train_options *o) {
          0, NULL},
         {"shape", 0, "NAME=N,N..", "shape of the input, where the model has open sizes",
          OPTION_LIST, &o->job.shapes, 0, NULL},
+        {"max-memory", 0, "MIB", "refuse models and steps that need more (the machine's memory)",
+         OPTION_INT, &o->job.most_memory, 1, NULL},
         {"tune", 0, "MS", "time budget for autotuning, in ms (0)", OPTION_INT, &o->job.tune_ms, 1,
          NULL},
     };

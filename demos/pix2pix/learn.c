@@ -1,10 +1,12 @@
 #include "learn.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-/* Adam moves each weight by about this in a step, however small its gradient: the same correction,
- * not another picture. */
-static const float rate = 2e-5f;
+/* Of Adam, measured with edges2emoji.onnx: 20 steps leave a fifth of the error where a quarter of
+ * a face is painted over. The loss is the squared error: where the picture is right already, its
+ * slope is 0, and that of the absolute error is not. */
+static const float rate = 2e-4f;
 
 static void end(learner *l, learner_state state) {
     tsr_trainer_destroy(l->trainer);
@@ -17,16 +19,49 @@ static void fail(learner *l) {
     end(l, LEARNING_FAILED);
 }
 
+/* Names of the first half of all weights, to be freed, in the order of the layers that read them;
+ * they are valid until the trainer is destroyed. */
+static tsr_status list_early(const tsr_trainer *all, const char ***names, int *count) {
+    tsr_tensor_info info;
+    tsr_status status = TSR_OK;
+    *count = tsr_trainer_parameter_count(all) / 2;
+    *names = calloc((size_t)*count + 1, sizeof **names);
+    for (int i = 0; i < *count && *names && status == TSR_OK; i++) {
+        status = tsr_trainer_parameter(all, i, &info);
+        (*names)[i] = info.name;
+    }
+    return *names ? status : TSR_ERROR_OUT_OF_MEMORY;
+}
+
+/* What early layers see in a sketch stays: small changes there change all pictures. */
+static tsr_status create(learner *l, tsr_device *device, const tsr_model *model,
+                         tsr_trainer_desc *desc) {
+    tsr_trainer_desc plan = *desc;
+    tsr_trainer *all;
+    const char **names = NULL;
+    plan.prepare_in_steps = true;
+    tsr_status status = tsr_trainer_create(device, model, &plan, &all);
+    if (status != TSR_OK)
+        return status;
+    status = list_early(all, &names, &desc->freeze_count);
+    desc->freeze = names;
+    if (status == TSR_OK)
+        status = tsr_trainer_create(device, model, desc, &l->trainer);
+    tsr_trainer_destroy(all);
+    free(names);
+    return status;
+}
+
 static tsr_status begin(learner *l, tsr_device *device, const tsr_model *model,
                         const tsr_input_shape *input, const lesson *lesson, bool in_steps) {
-    const tsr_trainer_desc desc = {.loss = TSR_LOSS_L1,
-                                   .learning_rate = rate,
-                                   .shapes = input,
-                                   .shape_count = 1,
-                                   .prepare_in_steps = in_steps};
+    tsr_trainer_desc desc = {.loss = TSR_LOSS_MSE,
+                             .learning_rate = rate,
+                             .shapes = input,
+                             .shape_count = 1,
+                             .prepare_in_steps = in_steps};
     learner_end(l);
-    *l = (learner){.lesson = lesson->number, .loss = -1};
-    return tsr_trainer_create(device, model, &desc, &l->trainer);
+    l->lesson = lesson->number;
+    return create(l, device, model, &desc);
 }
 
 static tsr_status step(learner *l, const lesson *lesson, double ms) {

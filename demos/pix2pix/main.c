@@ -1,5 +1,6 @@
-/* Draw a sketch, watch the network paint it. The network reads the canvas as a texture and writes a
- * texture that the window shows: on the backend gles nothing is read back except to save it. */
+/* Draw a sketch, watch the network paint it, correct its picture and teach it that. The network
+ * reads the canvas as a texture and writes a texture that the window shows: on the backend gles
+ * nothing is read back except to save it and for lessons. */
 #include "app.h"
 #include "message.h"
 #include "options.h"
@@ -155,8 +156,8 @@ static int show(app *a, script *s, const options *o) {
     else if (network_use(&a->network, &o->settings))
         code = run_frames(a, s, o, &times) ? 0 : 2;
     if (s || o->frames)
-        printf("%d frames, median %d ms, 99th percentile %d ms\n", times.count,
-               time_within(&times, 0.5), time_within(&times, 0.99));
+        printf("%d frames, median %d ms, 99th percentile %d ms, longest %d ms\n", times.count,
+               time_within(&times, 0.5), time_within(&times, 0.99), time_within(&times, 1));
     if (!a->window) /* lost, and there is no other */
         return code;
     glfwHideWindow(a->window); /* a run on a thread may still be in progress */

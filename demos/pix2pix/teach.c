@@ -31,6 +31,7 @@ canvas *teach_paper(app *a) {
 }
 
 void teach_forget(teacher *t) {
+    t->wanted = false;
     if (t->correction.target.texture)
         canvas_forget(&t->correction);
 }
@@ -54,7 +55,7 @@ static void end_lesson(teacher *t) {
 
 void teach_ask(app *a) {
     teacher *t = &a->teacher;
-    if (teach_is_busy(t))
+    if (teach_is_busy(t) || t->learned)
         return;
     t->wanted = teach_has_correction(t);
     announce(t->wanted ? "learning ..." : "paint on the network's picture first: what to change");

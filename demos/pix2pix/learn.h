@@ -21,7 +21,8 @@ typedef enum learner_state {
 
 typedef struct learner {
     learner_state state;
-    unsigned lesson; /* its number */
+    unsigned lesson;   /* its number */
+    tsr_trainer *plan; /* of all weights: it tells their names */
     tsr_trainer *trainer;
     bool stepping;    /* a step has begun */
     int steps;        /* complete ones */

@@ -93,7 +93,7 @@ static tsr_status check_arrays(const tsr_trainer *t, const step_arrays *a) {
                         a->input_count, a->target_count, t->training.input_count,
                         t->training.term_count);
     if ((!a->inputs && a->input_count) || !a->targets)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "the step's %s are NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s is NULL",
                         a->targets ? "inputs" : "targets");
     for (int i = 0; i < a->input_count + a->target_count; i++)
         TSR_TRY(take_array(t, a, i, &unused, &value));

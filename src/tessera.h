@@ -766,9 +766,10 @@ static inline tsr_status tsr_session_get_output_buffer(tsr_session *session, con
 }
 
 /* Replaces weights of Conv, ConvTranspose, Gemm or MatMul in this session; other sessions keep
- * theirs. name: a constant of the model. elements: copied; `count` of them, in the constant's shape
- * and order. Runs already submitted use the old weights. TSR_ERROR_UNSUPPORTED if the constant was
- * folded into others, or if another operator reads it, too. */
+ * theirs. name: a constant of the model, or what a Cast to float32 makes of one of 16 bits.
+ * elements: copied; `count` of them, in the constant's shape and order. Runs already submitted use
+ * the old weights. TSR_ERROR_UNSUPPORTED if the constant was folded into others, or if another
+ * operator reads it, too. */
 TSR_API tsr_status tsr_session_set_weights(tsr_session *session, const char *name,
                                            const float *elements, size_t count);
 

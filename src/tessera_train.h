@@ -167,6 +167,8 @@ typedef struct tsr_trainer_desc {
      * MatMul, as matrices of their first axis by all others, are divided by their largest singular
      * value, which one power iteration estimates each time that they are read. */
     bool spectral_norm;
+    /* tsr_trainer_create() only plans; tsr_trainer_advance() does the rest. */
+    bool prepare_in_steps;
 } tsr_trainer_desc;
 
 /* Holds references on device and models; what desc points to is copied. Fails as
@@ -204,9 +206,39 @@ static inline tsr_status tsr_trainer_step(tsr_trainer *trainer, const tsr_array 
 
 /* Losses of the last step, before its weights changed: of each term, without its weight, and, with
  * a discriminator, the model's adversarial loss, without its weight, and the discriminator's. Waits
- * for the step. count: tsr_trainer_loss_count(). */
+ * for the step; fails where there was none, and between a step's parts. count:
+ * tsr_trainer_loss_count(). */
 TSR_API int tsr_trainer_loss_count(const tsr_trainer *trainer);
 TSR_API tsr_status tsr_trainer_losses(tsr_trainer *trainer, float *losses, int count);
+
+/* A step in parts, for a program that renders frames in between. Takes what a step takes, as
+ * tsr_trainer_step() does, and begins one; one that is in progress is cancelled. */
+TSR_API tsr_status tsr_trainer_begin_sized(tsr_trainer *trainer, const tsr_array *inputs,
+                                           int input_count, const tsr_array *targets,
+                                           int target_count, size_t size);
+static inline tsr_status tsr_trainer_begin(tsr_trainer *trainer, const tsr_array *inputs,
+                                           int input_count, const tsr_array *targets,
+                                           int target_count) {
+    return tsr_trainer_begin_sized(trainer, inputs, input_count, targets, target_count,
+                                   sizeof *inputs);
+}
+/* Works on the step that has begun for about `ms` milliseconds; TSR_NOT_READY while work remains,
+ * TSR_OK once it is complete, which is what tsr_trainer_step() would have done. Of a trainer that
+ * was made with prepare_in_steps it first makes tensors and programs, and a failure in that is
+ * final. On gles it waits for the GPU and executes a few passes, at least one; webgpu's first call
+ * submits them and the others poll; cpu does everything in one. loss: as of tsr_trainer_step(),
+ * written with TSR_OK alone; NULL: it is not read.
+ *
+ * A failure ends the step. Between its parts tsr_trainer_step() and tsr_trainer_load() cancel it;
+ * all else sees the weights from before it. Before a trainer is prepared steps at once, and what
+ * reads or loads weights, fail with TSR_ERROR_INVALID_ARGUMENT. */
+TSR_API tsr_status tsr_trainer_advance(tsr_trainer *trainer, double ms, float *loss);
+
+/* The elements of a parameter (tsr_trainer_parameter()) as they are now: `count` of them, in its
+ * shape and order. Waits for them. tsr_session_set_weights() of a session of the model takes those
+ * of Conv, ConvTranspose, Gemm and MatMul by the parameter's name; tsr_trainer_model() has all. */
+TSR_API tsr_status tsr_trainer_get_parameter(tsr_trainer *trainer, int index, float *elements,
+                                             size_t count);
 
 /* A new model with the weights of now; waits for them. */
 TSR_API tsr_status tsr_trainer_model(tsr_trainer *trainer, tsr_model **model);

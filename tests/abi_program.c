@@ -157,7 +157,7 @@ static void run(tsr_session *session) {
 
 static void check_net(tsr_device *device) {
     RESULT(tsr_tensor_info) info;
-    float loss, x[9] = {1}, y[14] = {0};
+    float loss, x[9] = {1}, y[14] = {0}, weights[6] = {0};
     const tsr_loss_term terms[2] = {{.weight = 0.5f}, {.loss = TSR_LOSS_L1}};
     const tsr_array input = {.data = x, .count = 9},
                     targets[2] = {{.data = y, .count = 14}, {.data = y, .count = 14}};
@@ -180,6 +180,12 @@ static void check_net(tsr_device *device) {
     float parts[2];
     CHECK_OK(tsr_trainer_losses(trainer, parts, 2));
     CHECK(parts[0] > 0 && parts[1] > 0);
+    loss = 0;
+    CHECK_OK(tsr_trainer_begin(trainer, &input, 1, targets, 2));
+    CHECK_OK(tsr_trainer_advance(trainer, 1, &loss)); /* on cpu: at once */
+    CHECK(loss > 0);
+    CHECK_OK(tsr_trainer_get_parameter(trainer, 0, weights, 6));
+    CHECK(weights[0] != 0);
     tsr_trainer_destroy(trainer);
     tsr_model_free(model);
     tsr_net_destroy(net);

@@ -155,6 +155,76 @@ printf 'wait\nstroke 60 60 200 200\nkey S\nwait\nframes 1\nsave late\n' >early.t
 check 'S right after a stroke' "$pix2pix" --out early --script early.txt
 for what in input output; do check "saves its $what" cmp early/pix2pix-001-$what.png late-$what.png; done
 
+# ---- teaching ----
+
+# Blue is painted over the face: the network shall make the face blue.
+points=$(for y in 70 84 98 112 140 154 168 182; do echo "70 $y 186 $y"; done)
+blue='66 135 237'
+error() { # error PICTURE: how far it is from the correction, by points that were painted
+    local x y
+    look "$1" 256 256 || return 1
+    for y in 70 84 98 112 140 154 168 182; do
+        for x in 75 100 125 150 180; do
+            echo "$blue $(pixel $x $y)"
+            echo
+        done
+    done | awk 'NF { for (c = 1; c < 4; c++) { d = $(c + 3) - $c; sum += d < 0 ? -d : d } } END { printf "%d", sum }'
+}
+is_half() { # is_half NAME BEFORE AFTER
+    local before after
+    before=$(error "$2")
+    after=$(error "$3")
+    [ "${before:-0}" -gt 1000 ] && [ "${after:-$before}" -le $((before / 2)) ] && good=yes || good=no
+    report $good "$1" "$before before, $after after"
+}
+are_same() { # are_same NAME PICTURE PICTURE
+    cmp "$2" "$3" && good=yes || good=no
+    report $good "$1"
+}
+lesson() { # lesson PREFIX: commands
+    echo "load $source/demos/sketches/sketch_face.png"
+    printf 'wait\nsave %s-before\nkey 6 + + + + + + +\n' "$1"
+    echo "paint" $points
+    printf 'key L\nwait\nsave %s-after\n' "$1"
+}
+mkdir learned
+{
+    lesson gles
+    printf 'key Ctrl+S Ctrl+Z\nwait\nsave undone\nkey Ctrl+Y\nwait\nsave redone\nkey F\nwait\nkey F\nwait\nsave switched\n'
+    # The correction's strokes are undone first, then the lesson, then the sketch.
+    printf 'paint 20 20 40 40\nkey Ctrl+Z Ctrl+Z Ctrl+Z\nwait\nsave blank\n'
+} >lesson.txt
+check 'a lesson on gles' "$pix2pix" --out learned --script lesson.txt
+grep -q 'GL error' err && good=no || good=yes
+report $good 'no GL error in it'
+is_half 'it has learned' gles-before-output.png gles-after-output.png
+are_same 'undone' gles-before-output.png undone-output.png
+are_same 'redone' gles-after-output.png redone-output.png
+are_same 'other sessions keep it' gles-after-output.png switched-output.png
+look blank-input.png 256 256
+is_pixel 'the sketch is undone last' 128 34 '255 255 255'
+model=learned/pix2pix-001.onnx as_tool gles-after gles
+{
+    lesson cpu
+    printf 'key B\nwait\nsave carried\nkey Ctrl+Z\nwait\nkey B B\nwait\nsave cpu-undone\n'
+} >lesson.txt
+check 'a lesson on a thread' "$pix2pix" --backend cpu --script lesson.txt
+is_half 'it has learned, too' cpu-before-output.png cpu-after-output.png
+is_half 'gles has what the thread learned' cpu-before-output.png carried-output.png
+are_same 'undone on gles, seen on cpu' cpu-before-output.png cpu-undone-output.png
+
+# A lesson that is disturbed begins again; drawing goes on meanwhile; nine of them, which is one more than can be undone.
+"$build/make_models" pix2pix --ngf 1 -o small.onnx
+{
+    printf 'stroke 60 60 200 200\nwait\nkey 3 + + +\nsave small-before\npaint 80 80 150 80 150 150\nkey Enter\nframes 12\nlose\n'
+    printf 'key Ctrl+Z Ctrl+Y L\nframes 5\nkey B\nframes 3\nstroke 20 200 60 200\nwait\nkey B B\nwait\nkey Ctrl+Z Ctrl+Z\n'
+    printf 'wait\nsave small-undone\n'
+    for lesson in 1 2 3 4 5 6 7 8 9; do printf 'key 5\npaint 80 80 150 80 150 150\nkey L\nwait\n'; done
+    for lesson in 1 2 3 4 5 6 7 8; do printf 'key Ctrl+Z\nwait\n'; done
+    printf 'save small-first\nkey Ctrl+Y\nwait\nkey C L\nwait\n'
+} >lesson.txt
+check 'disturbed lessons' "$pix2pix" --model small.onnx --script lesson.txt
+
 # ---- the GPU is reset ----
 
 cat >lost.txt <<'SCRIPT'
@@ -220,7 +290,6 @@ is_pixel 'what it drew in orange' 96 185 '245 140 31'
 
 # ---- no growth ----
 
-"$build/make_models" pix2pix --ngf 1 -o small.onnx
 # The hand-drawn sketches that are shipped: over a thousand frames after the first two.
 sketches=("$source"/demos/sketches/hand_*.txt)
 draw() { # draw NAME SKETCH...
@@ -284,6 +353,15 @@ fails 'half a point' 'pairs of numbers' 'stroke 1 2 3'
 fails 'no number of frames' 'frames expects a number' 'frames 3x'
 fails 'too large a window' 'window expects two sizes' 'window 100000 100'
 fails 'no such file to load' 'failing.txt:1: load failed' 'load nosuch.png'
+printf 'wait\npaint 5 5 9 9\nkey L\nwait\n' >teach.txt
+"$build/make_case" 13 'Conv x[1,3,32,32] w{3,3,1,1} -> a; Floor a -> y' floor.onnx
+expect_of 'a network that cannot learn' 0 "cannot learn: floor.onnx: no differentiable path leads from 'w'" "$pix2pix" \
+    --model floor.onnx --script teach.txt
+"$build/make_case" 13 'Relu x[1,3,32,32] -> y' weightless.onnx
+expect_of 'one without weights, on a thread' 0 'there is no weight to be trained' "$pix2pix" --model weightless.onnx \
+    --script teach.txt --backend cpu
+fails 'painting on nothing' 'nothing can be painted on now' 'paint 1 2'
+fails 'half a point of a correction' 'pairs of numbers' $'wait\npaint 1 2 3'
 # Pictures of any size and channel count, one that a script loads and one to begin with.
 cat >sizes.txt <<'SCRIPT'
 wait

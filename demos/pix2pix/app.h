@@ -7,6 +7,7 @@
 #include "mosaic.h"
 #include "network.h"
 #include "paint.h"
+#include "teach.h"
 
 struct GLFWwindow;
 
@@ -24,6 +25,7 @@ typedef struct app {
     network network;
     mosaic mosaic;
     gallery gallery;
+    teacher teacher;
     gl_target picture; /* the network's latest output, 0..1; texture 0 before the first */
     int color;         /* of the palette */
     bool eraser;
@@ -50,12 +52,16 @@ void app_press(app *a, int key, int scancode, int mods, bool again);
 void app_each_key(void (*fn)(void *user, const char *key, const char *help), void *user);
 bool app_load(app *a, const char *path);
 brush app_brush(const app *a);
+/* Whether the picture shows the current canvas, and no lesson is in progress. */
+bool app_is_idle(const app *a);
 
 /* ---- files.c --------------------------------------------------------------------------------- */
 
 /* <prefix>-input.png, -output.png and -both.png; prefix NULL: the first free number in the
  * folder. */
 bool app_save(app *a, const char *prefix);
+/* The network with what it has learned as <first free number>.onnx in the folder. */
+bool app_save_network(app *a);
 /* Saves the frame that was just drawn, before it is shown. */
 bool app_screenshot(const app *a, const char *path);
 
@@ -70,6 +76,8 @@ layout view_layout(const app *a);
 rect view_swatch(const app *a, int i);
 rect view_thumbnail(const app *a, int i);
 bool rect_holds(rect r, float x, float y);
+/* The network's latest output, each value times factor plus summand, on a target of its size. */
+void view_copy_picture(app *a, const gl_target *to, float factor, float summand);
 void view_draw(app *a);
 
 /* ---- overlay.c: text over the window --------------------------------------------------------- */

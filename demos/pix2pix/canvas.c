@@ -87,9 +87,10 @@ static void recall(canvas *c, int state) {
     c->version++;
 }
 
-static void make_white(canvas *c) {
+static void make_blank(canvas *c) {
+    const float paper = c->clear ? 0 : 1;
     bind(c);
-    glClearBufferfv(GL_COLOR, 0, (const float[]){1, 1, 1, 1});
+    glClearBufferfv(GL_COLOR, 0, (const float[]){paper, paper, paper, paper});
     c->version++;
 }
 
@@ -114,24 +115,28 @@ static bool make(canvas *c, int width, int height) {
     return true;
 }
 
-bool canvas_create(canvas *c, int width, int height) {
-    *c = (canvas){.current = -1};
+bool canvas_create(canvas *c, int width, int height, bool clear) {
+    *c = (canvas){.clear = clear, .current = -1};
     if (!make(c, width, height))
         return false;
     c->kept = malloc((size_t)count_bytes(c));
     if (!c->kept)
         return complain("no memory for a canvas of %d x %d pixels", width, height);
-    memset(c->kept, 255, (size_t)count_bytes(c));
-    make_white(c);
+    memset(c->kept, clear ? 0 : 255, (size_t)count_bytes(c));
+    make_blank(c);
     remember(c);
     return gl_check("making the canvas");
 }
 
 bool canvas_restore(canvas *c) {
     int width = c->target.width, height = c->target.height;
-    *c = (canvas){.current = -1, .kept = c->kept, .version = c->version + 1};
+    *c = (canvas){.clear = c->clear, .current = -1, .kept = c->kept, .version = c->version + 1};
     if (!make(c, width, height))
         return false;
+    if (c->clear) { /* to be undone: then there is nothing */
+        make_blank(c);
+        remember(c);
+    }
     glBindTexture(GL_TEXTURE_2D, c->target.texture);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, c->kept);
     remember(c);
@@ -155,9 +160,11 @@ static void draw_piece(canvas *c, const brush *b, float x, float y) {
     glUniform2f(c->from, c->x, c->y);
     glUniform2f(c->to, x, y);
     glUniform1f(c->radius, b->radius);
-    glUniform3fv(c->color, 1, b->color);
-    glEnable(GL_BLEND);
-    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ZERO, GL_ONE);
+    const float paper = c->clear ? 0 : 1;
+    b->erases ? glUniform3f(c->color, paper, paper, paper) : glUniform3fv(c->color, 1, b->color);
+    glEnable(GL_BLEND); /* the shader's alpha is the part of the pixel that is covered */
+    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA,
+                        b->erases && c->clear ? GL_ZERO : GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     glDisable(GL_BLEND);
     c->x = x;
@@ -186,13 +193,22 @@ void canvas_end(canvas *c) {
 
 void canvas_clear(canvas *c) {
     canvas_end(c);
-    make_white(c);
+    make_blank(c);
     remember(c);
+}
+
+void canvas_forget(canvas *c) {
+    canvas_clear(c);
+    c->oldest = c->current;
+}
+
+bool canvas_has_strokes(const canvas *c) {
+    return c->drawing || c->current > c->oldest;
 }
 
 void canvas_put(canvas *c, painter *p, GLuint texture, int width, int height) {
     canvas_end(c);
-    make_white(c);
+    make_blank(c);
     float w = (float)c->target.width, h = (float)c->target.height;
     float scale = fminf(w / (float)width, h / (float)height);
     rect r = {0, 0, (float)width * scale, (float)height * scale};

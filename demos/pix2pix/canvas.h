@@ -1,4 +1,5 @@
-/* The sketch: a texture that strokes are rendered into, with its undo history. */
+/* The sketch, or the correction of a picture: a texture that strokes are rendered into, with its
+ * undo history. */
 #ifndef PIX2PIX_CANVAS_H
 #define PIX2PIX_CANVAS_H
 
@@ -7,10 +8,12 @@
 typedef struct brush {
     float color[3];
     float radius; /* in pixels of the canvas */
+    bool erases;  /* paints what the canvas is of */
 } brush;
 
 typedef struct canvas {
-    gl_target target; /* RGBA8, opaque */
+    gl_target target; /* RGBA8, its colours multiplied with alpha */
+    bool clear;       /* made of nothing, instead of white paper */
     GLuint program;
     GLint size, from, to, radius, color;
     GLuint history; /* 2D array: state i is in layer i % HISTORY */
@@ -24,13 +27,13 @@ typedef struct canvas {
     float x, y;                  /* its latest point */
 } canvas;
 
-/* White. */
-bool canvas_create(canvas *c, int width, int height);
+/* White and opaque; clear: transparent, to lie over a picture. */
+bool canvas_create(canvas *c, int width, int height, bool clear);
 void canvas_destroy(canvas *c);
 /* Once a frame: fetches the latest state if it has arrived; waits for nothing. */
 void canvas_keep(canvas *c);
 /* In a new context, canvas_create() having made it in one that was lost, and nothing having been
- * destroyed: the latest state that was kept, which cannot be undone. */
+ * destroyed: the latest state that was kept, which cannot be undone but to nothing, if clear. */
 bool canvas_restore(canvas *c);
 
 /* A stroke, from begin to end; extend without begin does nothing. Coordinates in pixels from the
@@ -40,6 +43,10 @@ void canvas_extend(canvas *c, const brush *b, float x, float y);
 void canvas_end(canvas *c);
 
 void canvas_clear(canvas *c);
+/* The same, and nothing can be undone. */
+void canvas_forget(canvas *c);
+/* Is there anything to undo? */
+bool canvas_has_strokes(const canvas *c);
 /* Draws a texture over the canvas, scaled to fit with its aspect ratio, on white. */
 void canvas_put(canvas *c, painter *p, GLuint texture, int width, int height);
 /* False if there is nothing to undo or redo. */

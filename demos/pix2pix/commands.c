@@ -17,10 +17,14 @@ const float palette[PALETTE_SIZE][3] = {
 };
 
 brush app_brush(const app *a) {
-    brush b = {{1, 1, 1}, a->radius};
-    if (!a->eraser)
-        memcpy(b.color, palette[a->color], sizeof b.color);
+    brush b = {.radius = a->radius, .erases = a->eraser};
+    memcpy(b.color, palette[a->color], sizeof b.color);
     return b;
+}
+
+bool app_is_idle(const app *a) {
+    return a->network.failed ||
+           (network_is_current(&a->network, &a->canvas) && !teach_is_busy(&a->teacher));
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -29,6 +33,7 @@ static void choose(app *a, int i) {
     if (a->show_gallery && i < a->gallery.count) {
         const thumbnail *t = &a->gallery.thumbnails[i];
         canvas_put(&a->canvas, &a->painter, t->texture, t->width, t->height);
+        teach_forget(&a->teacher);
         announce("%s", t->name);
         a->show_gallery = false;
     } else if (!a->show_gallery) {
@@ -49,13 +54,20 @@ static void resize_brush(app *a, int direction) {
 }
 
 static void undo(app *a, int direction) {
-    if (!(direction < 0 ? canvas_undo(&a->canvas) : canvas_redo(&a->canvas)))
+    if (!(direction < 0 ? teach_undo(a) || canvas_undo(&a->canvas)
+                        : teach_redo(a) || canvas_redo(&a->canvas)))
         announce("nothing to %s", direction < 0 ? "undo" : "redo");
 }
 
 static void clear(app *a, int unused) {
     (void)unused;
     canvas_clear(&a->canvas);
+    teach_forget(&a->teacher);
+}
+
+static void teach(app *a, int unused) {
+    (void)unused;
+    teach_ask(a);
 }
 
 /* The pen moves 4 canvas pixels per step; down and right are positive. */
@@ -83,6 +95,7 @@ bool app_load(app *a, const char *path) {
     if (!texture)
         return false;
     canvas_put(&a->canvas, &a->painter, texture, width, height);
+    teach_forget(&a->teacher);
     glDeleteTextures(1, &texture);
     announce("loaded %s", path);
     return true;
@@ -168,6 +181,11 @@ static void save(app *a, int unused) {
     a->saves = true;
 }
 
+static void save_network(app *a, int unused) {
+    (void)unused;
+    app_save_network(a);
+}
+
 static void switch_help(app *a, int unused) {
     (void)unused;
     a->show_help = !a->show_help;
@@ -216,8 +234,11 @@ static const command commands[] = {
     {"Ctrl+Z", 'Z', GLFW_MOD_CONTROL, undo, -1, "undo", true},
     {"Ctrl+Y", 'Y', GLFW_MOD_CONTROL, undo, 1, "redo", true},
     {"C", 'C', 0, clear, 0, "clear the canvas", false},
+    {"L", 'L', 0, teach, 0, "learn what is painted on the picture", false},
+    {"Enter", GLFW_KEY_ENTER, 0, teach, 0, NULL, false},
     {"G", 'G', 0, switch_gallery, 0, "gallery of sketches", false},
     {"S", 'S', 0, save, 0, "save input, output and both", false},
+    {"Ctrl+S", 'S', GLFW_MOD_CONTROL, save_network, 0, "save the network that has learned", false},
     {"B", 'B', 0, next_backend, 0, "next backend: gles, webgpu, cpu", false},
     {"F", 'F', 0, switch_precision, 0, "precision: fp32 or fp16", false},
     {"T", 'T', 0, switch_times, 0, "show times of frames and layers", false},

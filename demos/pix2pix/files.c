@@ -1,4 +1,5 @@
-/* Saving: the only readback of pictures, except for backends that work in host memory. */
+/* Saving: the only readback of pictures, except for lessons and for backends that work in host
+ * memory. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "app.h"
@@ -6,8 +7,12 @@
 #include "message.h"
 #include "picture.h"
 
+#include <tessera_write.h>
+
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { PATH_SIZE = 4096 };
@@ -25,14 +30,14 @@ static bool write_as(const char *prefix, const char *what, const image *i) {
     return i->rgb && picture_write(path, i->rgb, i->width, i->height);
 }
 
-/* <folder>/pix2pix-<number> with the lowest number for which there is no input yet. */
-static bool find_prefix(const char *folder, char prefix[PATH_SIZE]) {
+/* <folder>/pix2pix-<number> with the lowest number for which there is no file with this end yet. */
+static bool find_prefix(const char *folder, const char *end, char prefix[PATH_SIZE]) {
     char path[PATH_SIZE + 16];
     for (int number = 1; number < 10000; number++) {
         int length = snprintf(prefix, PATH_SIZE, "%s/pix2pix-%03d", folder, number);
         if (length < 0 || length >= PATH_SIZE)
             return complain("%s: the name is too long", folder);
-        snprintf(path, sizeof path, "%s-input.png", prefix);
+        snprintf(path, sizeof path, "%s%s", prefix, end);
         if (access(path, F_OK))
             return true;
     }
@@ -47,7 +52,7 @@ bool app_save(app *a, const char *prefix) {
     char numbered[PATH_SIZE];
     if (!a->picture.texture)
         return complain("there is no picture to save yet");
-    if (!prefix && !find_prefix(a->folder, numbered))
+    if (!prefix && !find_prefix(a->folder, "-input.png", numbered))
         return false;
     prefix = prefix ? prefix : numbered;
     image input = read_target(&a->canvas.target), output = read_target(&a->picture), both = {0};
@@ -62,6 +67,31 @@ bool app_save(app *a, const char *prefix) {
     if (good)
         announce("saved %s-input.png, -output.png and -both.png", prefix);
     return good;
+}
+
+static bool put(void *file, const char *bytes, size_t count) {
+    return fwrite(bytes, 1, count, file) == count;
+}
+
+bool app_save_network(app *a) {
+    char prefix[PATH_SIZE], path[PATH_SIZE + 16];
+    if (!teach_has_lessons(&a->teacher))
+        return complain("the network has learned nothing yet");
+    if (!find_prefix(a->folder, ".onnx", prefix))
+        return false;
+    snprintf(path, sizeof path, "%s.onnx", prefix);
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return complain("%s: cannot be written: %s", path, strerror(errno));
+    const tsr_write_desc desc = {.keep_nodes = true};
+    bool written = tsr_model_write(a->network.model, &desc, put, file) == TSR_OK;
+    if (fclose(file) || !written) {
+        complain("%s: cannot be written: %s", path, written ? strerror(errno) : tsr_last_error());
+        remove(path);
+        return false;
+    }
+    announce("saved %s", path);
+    return true;
 }
 
 bool app_screenshot(const app *a, const char *path) {

@@ -1,5 +1,6 @@
-/* Draw a sketch, watch the network paint it. The network reads the canvas as a texture and writes a
- * texture that the window shows: on the backend gles nothing is read back except to save it. */
+/* Draw a sketch, watch the network paint it, correct its picture and teach it that. The network
+ * reads the canvas as a texture and writes a texture that the window shows: on the backend gles
+ * nothing is read back except to save it and for lessons. */
 #include "app.h"
 #include "message.h"
 #include "options.h"
@@ -43,8 +44,9 @@ static bool open_app(app *a, const options *o) {
     a->radius = 2;
     a->folder = o->folder;
     if (!make_tools(a, o) ||
-        !canvas_create(&a->canvas, a->network.input.width, a->network.input.height))
+        !canvas_create(&a->canvas, a->network.input.width, a->network.input.height, false))
         return false;
+    teach_open(a);
     a->pen_x = (float)a->canvas.target.width / 2;
     a->pen_y = (float)a->canvas.target.height / 2;
     if (o->picture && !app_load(a, o->picture))
@@ -55,6 +57,7 @@ static bool open_app(app *a, const options *o) {
 static void close_app(app *a) {
     gallery_close(&a->gallery);
     gl_target_destroy(&a->picture);
+    teach_leave(&a->teacher);
     canvas_destroy(&a->canvas);
     mosaic_destroy(&a->mosaic);
     paint_destroy(&a->painter);
@@ -66,7 +69,7 @@ static bool recover(app *a, const options *o) {
     complain("the GPU was reset: going on with what was kept of the drawing");
     network_leave(&a->network);
     a->picture = (gl_target){0};
-    return window_reopen(a) && make_tools(a, o) && canvas_restore(&a->canvas) &&
+    return window_reopen(a) && make_tools(a, o) && canvas_restore(&a->canvas) && teach_restore(a) &&
            network_use(&a->network, &now);
 }
 
@@ -79,34 +82,33 @@ static bool develop(app *a) {
         if (!gl_target_create(&a->picture, GL_RGBA8, t->width, t->height))
             return false;
     }
-    rect whole = {0, 0, (float)t->width, (float)t->height};
-    rect part = {0, 0, whole.w / (float)t->texture_width, whole.h / (float)t->texture_height};
-    paint_begin(&a->painter, &a->picture, t->width, t->height);
-    paint_image(&a->painter, t->id, whole, part, 1 / range, -a->network.low / range);
-    paint_end(&a->painter);
+    view_copy_picture(a, &a->picture, 1 / range, -a->network.low / range);
     return true;
 }
 
-/* Whether the network is idle. */
-static bool is_idle(const app *a) {
-    return a->network.failed || network_is_current(&a->network, &a->canvas);
+/* A run, else a lesson. False if the demo cannot continue. */
+static bool work(app *a) {
+    bool made = network_step(&a->network, &a->canvas, slice_ms);
+    if (made && !develop(a))
+        return false;
+    if (made && a->network.layer.texture.id)
+        mosaic_measure(&a->mosaic, &a->network.layer);
+    teach_step(a, made, slice_ms);
+    return true;
 }
 
 /* False if the demo cannot continue. */
 static bool draw_frame(app *a, script *s) {
     window_measure(a);
     canvas_keep(&a->canvas);
+    canvas_keep(&a->teacher.correction);
     if (s && !script_step(s, a))
         return false;
     if (!gl_check("drawing a stroke"))
         return false;
-    if (network_step(&a->network, &a->canvas, slice_ms)) {
-        if (!develop(a))
-            return false;
-        if (a->network.layer.texture.id)
-            mosaic_measure(&a->mosaic, &a->network.layer);
-    }
-    if (a->saves && is_idle(a)) {
+    if (!work(a))
+        return false;
+    if (a->saves && app_is_idle(a)) {
         a->saves = false;
         app_save(a, NULL);
     }
@@ -119,7 +121,7 @@ static bool draw_frame(app *a, script *s) {
 
 /* How long to wait for events, in seconds: longer if idle or while a thread is working. */
 static double patience(const app *a, bool hurried) {
-    bool idle = is_idle(a);
+    bool idle = app_is_idle(a);
     return idle && !hurried ? 0.25 : !idle && a->network.worker ? 0.01 : 0;
 }
 
@@ -154,8 +156,8 @@ static int show(app *a, script *s, const options *o) {
     else if (network_use(&a->network, &o->settings))
         code = run_frames(a, s, o, &times) ? 0 : 2;
     if (s || o->frames)
-        printf("%d frames, median %d ms, 99th percentile %d ms\n", times.count,
-               time_within(&times, 0.5), time_within(&times, 0.99));
+        printf("%d frames, median %d ms, 99th percentile %d ms, longest %d ms\n", times.count,
+               time_within(&times, 0.5), time_within(&times, 0.99), time_within(&times, 1));
     if (!a->window) /* lost, and there is no other */
         return code;
     glfwHideWindow(a->window); /* a run on a thread may still be in progress */
@@ -176,6 +178,7 @@ int main(int argc, char **argv) {
         (!o.script || script_open(&s, o.script)))
         code = window_open(&a) ? show(&a, o.script ? &s : NULL, &o) : 3;
     network_close(&a.network);
+    teach_close(&a);
     window_close(&a);
     script_close(&s);
     return code;

@@ -11,8 +11,9 @@
 bool network_open(network *n, const char *path, float low, float high) {
     char error[512];
     *n = (network){.low = low, .high = high, .failed = true};
-    if (tsr_model_load(path, NULL, &n->model) != TSR_OK)
+    if (tsr_model_load(path, NULL, &n->loaded) != TSR_OK)
         return complain("%s", tsr_last_error());
+    n->model = n->loaded;
     if (!find_input(n->model, path, &n->input, error, sizeof error))
         return complain("%s", error);
     return true;
@@ -22,7 +23,7 @@ bool network_open(network *n, const char *path, float low, float high) {
 static void drop_session(network *n) {
     if (n->worker)
         worker_release(n->worker);
-    runner_close(&n->runner);
+    runner_close_session(&n->runner);
     n->worker = NULL;
     n->picture.texture.id = n->layer.texture.id = 0;
     n->running = n->fresh = false;
@@ -31,6 +32,7 @@ static void drop_session(network *n) {
 
 void network_leave(network *n) {
     drop_session(n);
+    runner_close(&n->runner);
     workers_wait();
     if (n->uploads[0]) /* otherwise there may be no window and no GL */
         glDeleteTextures(2, n->uploads);
@@ -40,7 +42,7 @@ void network_leave(network *n) {
 void network_close(network *n) {
     network_leave(n);
     free(n->layers);
-    tsr_model_free(n->model);
+    tsr_model_free(n->loaded);
 }
 
 static void *get_proc_address(const char *name) {
@@ -58,12 +60,18 @@ bool network_use(network *n, const settings *wanted) {
         if (!runner_open(&n->runner, n->model, &n->input, &n->now, get_proc_address))
             return complain("%s", n->runner.error);
     } else {
+        runner_close(&n->runner);
         n->worker = worker_create(n->model, &n->input, &n->now);
         if (!n->worker)
             return complain("no memory for another thread");
     }
     n->failed = false;
     return true;
+}
+
+bool network_take(network *n, tsr_model *model) {
+    n->model = model;
+    return network_use(n, &n->now);
 }
 
 bool network_is_current(const network *n, const canvas *c) {
@@ -128,6 +136,9 @@ static bool set_canvas(network *n, const canvas *c) {
 }
 
 static bool step_here(network *n, const canvas *c, double ms) {
+    tsr_status status = tsr_session_prepare(n->runner.session, ms);
+    if (status != TSR_OK)
+        return status == TSR_NOT_READY ? false : fail(n, tsr_last_error());
     if (!n->running && !network_is_current(n, c)) {
         if (!set_canvas(n, c))
             return fail(n, tsr_last_error());
@@ -135,7 +146,7 @@ static bool step_here(network *n, const canvas *c, double ms) {
     }
     if (!n->running)
         return false;
-    tsr_status status = tsr_session_step(n->runner.session, ms);
+    status = tsr_session_step(n->runner.session, ms);
     if (status == TSR_NOT_READY)
         return false;
     if (status != TSR_OK || !view_output(n, &n->runner.picture, &n->picture) ||
@@ -148,8 +159,7 @@ static bool step_here(network *n, const canvas *c, double ms) {
 
 /* ---- on a thread ----------------------------------------------------------------------------- */
 
-/* The canvas as the model's input, to be freed; NULL on failure. */
-static float *read_canvas(const network *n, const canvas *c) {
+float *network_read_canvas(const network *n, const canvas *c) {
     int width = c->target.width, height = c->target.height;
     size_t count = (size_t)width * (size_t)height;
     unsigned char *rgba = malloc(count * 4);
@@ -231,7 +241,7 @@ static bool step_worker(network *n, const canvas *c) {
         return false;
     bool ended = state == WORKER_DONE && take_result(n);
     if (n->worker && !network_is_current(n, c)) {
-        float *input = read_canvas(n, c);
+        float *input = network_read_canvas(n, c);
         if (input) {
             worker_start(n->worker, input);
             begin_run(n, c);
@@ -245,4 +255,23 @@ bool network_step(network *n, const canvas *c, double ms) {
     if (n->failed)
         return false;
     return n->worker ? step_worker(n, c) : step_here(n, c, ms);
+}
+
+/* ---- learning -------------------------------------------------------------------------------- */
+
+void network_learn(network *n, const canvas *c, const lesson *lesson, double ms) {
+    if (n->failed || !network_is_current(n, c))
+        return;
+    if (!n->worker)
+        runner_learn(&n->runner, n->model, &n->input, lesson, ms);
+    else if (worker_look(n->worker) == WORKER_IDLE)
+        worker_learn(n->worker, lesson);
+}
+
+learner *network_learner(network *n) {
+    if (n->failed)
+        return NULL;
+    if (!n->worker)
+        return &n->runner.learner;
+    return worker_look(n->worker) == WORKER_IDLE ? worker_learner(n->worker) : NULL;
 }

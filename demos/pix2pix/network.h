@@ -12,7 +12,8 @@ typedef struct tensor_view {
 } tensor_view;
 
 typedef struct network {
-    tsr_model *model;
+    tsr_model *loaded; /* of the file */
+    tsr_model *model;  /* that sessions are made of: this one, or one that learned since */
     input_info input;
     float low, high; /* values of pixels 0 and 255 for the model */
     settings now;
@@ -33,7 +34,7 @@ typedef struct network {
 bool network_open(network *n, const char *path, float low, float high);
 void network_close(network *n);
 
-/* Makes a new session; false on failure. On webgpu and cpu failures may be reported later. */
+/* Makes a new session; false on failure, which may be reported later. */
 bool network_use(network *n, const settings *wanted);
 /* Before the window's context goes away, lost or not: destroys the session, and what is in it.
  * network_use() then goes on. */
@@ -44,5 +45,16 @@ void network_leave(network *n);
 bool network_step(network *n, const canvas *c, double ms);
 /* Whether the picture shows the current canvas. */
 bool network_is_current(const network *n, const canvas *c);
+
+/* Works on the lesson for about this many milliseconds, if the picture shows the current canvas. In
+ * a new session it begins again. */
+void network_learn(network *n, const canvas *c, const lesson *lesson, double ms);
+/* NULL while a thread works. */
+learner *network_learner(network *n);
+/* Makes a new session of a model that has learned, which exists until network_close(), or until
+ * workers_wait() after another took its place. */
+bool network_take(network *n, tsr_model *model);
+/* The canvas as the model's input, to be freed; NULL on failure. */
+float *network_read_canvas(const network *n, const canvas *c);
 
 #endif

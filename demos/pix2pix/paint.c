@@ -210,3 +210,11 @@ void paint_image(painter *p, GLuint texture, rect r, rect part, float factor, fl
     add_quad(p, r, part, (color){1, 1, 1, 1});
     flush(p, texture, factor, summand, true);
 }
+
+void paint_over(painter *p, GLuint texture, rect r) {
+    flush_text(p);
+    add_quad(p, r, (rect){0, 0, 1, 1}, (color){1, 1, 1, 1});
+    glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    flush(p, texture, 1, 0, false);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+}

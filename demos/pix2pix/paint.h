@@ -47,6 +47,8 @@ void paint_rect(painter *p, rect r, color c);
 /* y: the line's top. Characters beyond ASCII become '?'. */
 void paint_text(painter *p, float x, float y, color c, const char *text);
 float paint_text_width(const painter *p, const char *text);
+/* A texture whose colours are multiplied with its alpha, over what is there. */
+void paint_over(painter *p, GLuint texture, rect r);
 /* A part of a texture (0..1, row 0 on top), each value times factor plus summand. */
 void paint_image(painter *p, GLuint texture, rect r, rect part, float factor, float summand);
 

@@ -92,9 +92,14 @@ void runner_read_times(runner *r) {
     }
 }
 
+static tsr_input_shape shape_of(const input_info *input) {
+    return (tsr_input_shape){input->name, {4, {1, 3, input->height, input->width}}};
+}
+
 static bool open_session(runner *r, const tsr_model *model, const input_info *input,
                          const settings *wanted) {
-    const tsr_input_shape shape = {input->name, {4, {1, 3, input->height, input->width}}};
+    const tsr_input_shape shape = shape_of(input);
+    const bool gles = !strcmp(wanted->backend, "gles");
     const char *layer = wanted->layer;
     tsr_tensor_info output = {.name = ""};
     tsr_device_info device = {.is_cpu = true};
@@ -102,12 +107,13 @@ static bool open_session(runner *r, const tsr_model *model, const input_info *in
     tsr_device_get_info(r->device, &device);
     const tsr_session_desc desc = {.precision = wanted->precision,
                                    .time_passes = wanted->timed,
-                                   .texture_outputs = !strcmp(wanted->backend, "gles"),
+                                   .texture_outputs = gles,
                                    .tune_ms = device.is_cpu ? 0 : TUNE_MS,
                                    .shapes = &shape,
                                    .shape_count = 1,
                                    .extra_outputs = &layer,
-                                   .extra_output_count = *layer && strcmp(layer, output.name)};
+                                   .extra_output_count = *layer && strcmp(layer, output.name),
+                                   .prepare_in_steps = gles};
     if (tsr_session_create(r->device, model, &desc, &r->session) != TSR_OK)
         return runner_fail(r);
     return find_outputs(r, wanted) && list_layers(r);
@@ -124,8 +130,7 @@ static bool open_device(runner *r, const settings *wanted,
 
 bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
                  void *(*get_proc_address)(const char *name)) {
-    *r = (runner){0};
-    bool good = open_device(r, wanted, get_proc_address, &r->device) &&
+    bool good = (r->device || open_device(r, wanted, get_proc_address, &r->device)) &&
                 open_session(r, model, input, wanted);
     if (!good)
         runner_close(r);
@@ -142,12 +147,24 @@ bool runner_recover(runner *r, const settings *wanted) {
     return good;
 }
 
-void runner_close(runner *r) {
+void runner_close_session(runner *r) {
+    learner_end(&r->learner);
     tsr_session_destroy(r->session);
-    tsr_device_destroy(r->device);
     free(r->layers);
     r->session = NULL;
-    r->device = NULL;
+    r->picture = r->layer = (tsr_tensor_info){.name = NULL};
     r->layers = NULL;
     r->layer_count = 0;
+}
+
+void runner_close(runner *r) {
+    runner_close_session(r);
+    tsr_device_destroy(r->device);
+    r->device = NULL;
+}
+
+void runner_learn(runner *r, const tsr_model *model, const input_info *input, const lesson *lesson,
+                  double ms) {
+    const tsr_input_shape shape = shape_of(input);
+    learner_work(&r->learner, r->device, model, &shape, lesson, ms);
 }

@@ -1,9 +1,10 @@
-/* A device with a session of the model: on gles in the window's context, on the other backends on a
- * worker thread. Failures are stored in `error`, so that any thread can use it. */
+/* A device with a session of the model, and the lesson in progress: on gles in the window's
+ * context, on the other backends on a worker thread. Failures are stored in `error`, so that any
+ * thread can use it. */
 #ifndef PIX2PIX_RUNNER_H
 #define PIX2PIX_RUNNER_H
 
-#include <tessera.h>
+#include "learn.h"
 
 enum { NAME_SIZE = 256 };
 
@@ -33,6 +34,7 @@ typedef struct runner {
     tsr_tensor_info picture, layer; /* layer.name NULL: no layer is shown */
     int layer_count;
     layer_info *layers;
+    learner learner;
     char error[768];
 } runner;
 
@@ -40,12 +42,19 @@ typedef struct runner {
 bool find_input(const tsr_model *model, const char *path, input_info *input, char *error,
                 size_t error_size);
 
-/* get_proc_address: of the window's context, for gles. On failure only the error is set. */
+/* On the device that it has, or a new one. The session of gles is complete when
+ * tsr_session_prepare() says so. get_proc_address: of the window's context, for gles. On failure
+ * only the error is set. */
 bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
                  void *(*get_proc_address)(const char *name));
 /* After its device was lost, not in the window's context: continues on a new one. */
 bool runner_recover(runner *r, const settings *wanted);
+/* Its device stays. */
+void runner_close_session(runner *r);
 void runner_close(runner *r);
+/* Works on the lesson: see learner_work(). */
+void runner_learn(runner *r, const tsr_model *model, const input_info *input, const lesson *lesson,
+                  double ms);
 /* Sets error to Tessera's latest message; returns false. */
 bool runner_fail(runner *r);
 /* The time of each layer in the latest run. */

@@ -65,21 +65,31 @@ static bool go_on_drawing(script *s, app *a) {
     bool more = next_point(s, &x, &y, &wrong);
     if (wrong)
         return fail(s, "a stroke is pairs of numbers", "");
-    if (more && a->canvas.drawing)
-        canvas_extend(&a->canvas, &b, x, y);
+    if (more && s->paper->drawing)
+        canvas_extend(s->paper, &b, x, y);
     else if (more)
-        canvas_begin(&a->canvas, &b, x, y);
+        canvas_begin(s->paper, &b, x, y);
     if (more)
         return true;
-    canvas_end(&a->canvas);
+    canvas_end(s->paper);
     s->arguments = NULL;
     return true;
 }
 
-static bool start_stroke(script *s, app *a, char *rest) {
-    canvas_end(&a->canvas);
+static bool start_on(script *s, app *a, canvas *paper, char *rest) {
+    canvas_end(paper);
+    s->paper = paper;
     s->arguments = rest;
     return go_on_drawing(s, a);
+}
+
+static bool start_stroke(script *s, app *a, char *rest) {
+    return start_on(s, a, &a->canvas, rest);
+}
+
+static bool start_painting(script *s, app *a, char *rest) {
+    canvas *paper = teach_paper(a);
+    return paper ? start_on(s, a, paper, rest) : fail(s, "nothing can be painted on now", "");
 }
 
 static bool start_waiting(script *s, app *a, char *rest) {
@@ -133,14 +143,9 @@ static const struct {
     const char *name;
     bool (*run)(script *s, app *a, char *rest);
 } commands[] = {
-    {"key", press_keys},
-    {"stroke", start_stroke},
-    {"wait", start_waiting},
-    {"frames", count_frames},
-    {"load", load},
-    {"save", save},
-    {"screenshot", take_screenshot},
-    {"window", resize_window},
+    {"key", press_keys},     {"stroke", start_stroke},        {"paint", start_painting},
+    {"wait", start_waiting}, {"frames", count_frames},        {"load", load},
+    {"save", save},          {"screenshot", take_screenshot}, {"window", resize_window},
     {"lose", lose},
 };
 
@@ -163,8 +168,7 @@ static bool run_line(script *s, app *a, char *line) {
 /* Whether the current command continues. */
 static bool is_busy(script *s, const app *a) {
     s->frames -= s->frames > 0;
-    s->waiting = s->waiting && !a->network.failed &&
-                 !(a->picture.texture && network_is_current(&a->network, &a->canvas));
+    s->waiting = s->waiting && !a->network.failed && !(a->picture.texture && app_is_idle(a));
     return s->frames > 0 || s->waiting || s->screenshot;
 }
 

@@ -2,7 +2,8 @@
  *
  *     key NAME ...        press keys, named as in the list of keys (H): key 2 + Ctrl+Z
  *     stroke X Y X Y ...  draw a stroke, one point per frame, in canvas pixels
- *     wait                wait until the output shows the current canvas
+ *     paint X Y X Y ...   the same on the network's picture, in its pixels
+ *     wait                wait until the output shows the current canvas, and lessons are over
  *     frames N            wait for N frames
  *     load FILE           load a picture into the canvas
  *     save PREFIX         write PREFIX-input.png, PREFIX-output.png and PREFIX-both.png
@@ -22,6 +23,7 @@ typedef struct script {
     char *next;       /* the next line */
     int line;         /* of the current command */
     char *arguments;  /* the remaining points of a stroke; NULL: no stroke */
+    canvas *paper;    /* that it is drawn on */
     int frames;       /* still to wait for */
     bool waiting;     /* for the network */
     char *screenshot; /* path, saved when the frame is drawn; NULL: none */

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const color paper = {0.14f, 0.15f, 0.17f, 1}, frame = {0.24f, 0.25f, 0.28f, 1},
-                   text = {0.86f, 0.87f, 0.9f, 1}, faint = {0.55f, 0.57f, 0.62f, 1};
+                   text = {0.86f, 0.87f, 0.9f, 1}, faint = {0.55f, 0.57f, 0.62f, 1},
+                   busy = {0.98f, 0.55f, 0.12f, 1};
 
 bool rect_holds(rect r, float x, float y) {
     return x >= r.x && y >= r.y && x < r.x + r.w && y < r.y + r.h;
@@ -59,6 +60,15 @@ rect view_thumbnail(const app *a, int i) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
+void view_copy_picture(app *a, const gl_target *to, float factor, float summand) {
+    const tsr_texture *t = &a->network.picture.texture;
+    rect whole = {0, 0, (float)t->width, (float)t->height};
+    rect part = {0, 0, whole.w / (float)t->texture_width, whole.h / (float)t->texture_height};
+    paint_begin(&a->painter, to, t->width, t->height);
+    paint_image(&a->painter, t->id, whole, part, factor, summand);
+    paint_end(&a->painter);
+}
+
 static rect around(rect r, float by) {
     return (rect){r.x - by, r.y - by, r.w + 2 * by, r.h + 2 * by};
 }
@@ -67,13 +77,29 @@ static void draw_title(app *a, rect r, const char *title) {
     paint_text(&a->painter, r.x, r.y - a->painter.line * 1.15f, faint, title);
 }
 
+static const char *picture_title(const app *a) {
+    return !a->picture.texture                 ? "Preparing ..."
+           : teach_is_busy(&a->teacher)        ? "It learns your correction ..."
+           : a->teacher.learned                ? "It has learned ..."
+           : teach_has_correction(&a->teacher) ? "Your correction: L teaches it"
+                                               : "The network's picture: paint what to change";
+}
+
+/* Of a lesson: under the picture. */
+static void draw_progress(app *a, rect r) {
+    float part = (float)a->teacher.steps / LESSON_STEPS, height = 4 * a->scale;
+    rect all = {r.x, r.y + r.h + 2 * a->scale, r.w, height};
+    paint_rect(&a->painter, all, frame);
+    paint_rect(&a->painter, (rect){all.x, all.y, all.w * part, height}, busy);
+}
+
 static void draw_panels(app *a, const layout *l) {
     painter *p = &a->painter;
     const rect whole = {0, 0, 1, 1};
     paint_rect(p, around(l->canvas, 1), frame);
     paint_rect(p, around(l->picture, 1), frame);
     draw_title(a, l->canvas, "Draw here");
-    draw_title(a, l->picture, a->picture.texture ? "The network's picture" : "Preparing ...");
+    draw_title(a, l->picture, picture_title(a));
     if (l->mosaic.w > 0) {
         paint_rect(p, around(l->mosaic, 1), frame);
         draw_title(a, l->mosaic, a->network.now.layer);
@@ -81,6 +107,10 @@ static void draw_panels(app *a, const layout *l) {
     paint_image(p, a->canvas.target.texture, l->canvas, whole, 1, 0);
     if (a->picture.texture)
         paint_image(p, a->picture.texture, l->picture, whole, 1, 0);
+    if (a->picture.texture && teach_has_correction(&a->teacher))
+        paint_over(p, a->teacher.correction.target.texture, l->picture);
+    if (teach_is_busy(&a->teacher))
+        draw_progress(a, l->picture);
 }
 
 static void draw_pen(app *a, const layout *l) {

@@ -95,10 +95,23 @@ static void to_pixels(const app *a, float *x, float *y) {
     *y *= (float)a->height / (float)(height > 0 ? height : 1);
 }
 
-static void to_canvas(const app *a, float *x, float *y) {
-    rect r = view_layout(a).canvas;
-    *x = (*x - r.x) * (float)a->canvas.target.width / r.w;
-    *y = (*y - r.y) * (float)a->canvas.target.height / r.h;
+/* Pixels of the window to those of a canvas that is shown there. */
+static void to_canvas(rect shown, const canvas *c, float *x, float *y) {
+    *x = (*x - shown.x) * (float)c->target.width / shown.w;
+    *y = (*y - shown.y) * (float)c->target.height / shown.h;
+}
+
+static void begin_stroke(app *a, rect shown, canvas *c, float x, float y) {
+    brush b = app_brush(a);
+    to_canvas(shown, c, &x, &y);
+    a->pen_shown = false;
+    canvas_begin(c, &b, x, y);
+}
+
+static void go_on(const app *a, rect shown, canvas *c, float x, float y) {
+    brush b = app_brush(a);
+    to_canvas(shown, c, &x, &y);
+    canvas_extend(c, &b, x, y);
 }
 
 static void click_bar(app *a, float x, float y) {
@@ -122,21 +135,24 @@ static void click_gallery(app *a, float x, float y) {
 
 static void on_button(GLFWwindow *window, int button, int action, int mods) {
     app *a = glfwGetWindowUserPointer(window);
+    const layout l = view_layout(a);
     float x = a->cursor_x, y = a->cursor_y;
     (void)mods;
     if (button != GLFW_MOUSE_BUTTON_LEFT)
         return;
     if (action == GLFW_RELEASE) {
         canvas_end(&a->canvas);
+        canvas_end(&a->teacher.correction);
     } else if (a->show_help) {
         a->show_help = false;
     } else if (a->show_gallery) {
         click_gallery(a, x, y);
-    } else if (rect_holds(view_layout(a).canvas, x, y)) {
-        brush b = app_brush(a);
-        to_canvas(a, &x, &y);
-        a->pen_shown = false;
-        canvas_begin(&a->canvas, &b, x, y);
+    } else if (rect_holds(l.canvas, x, y)) {
+        begin_stroke(a, l.canvas, &a->canvas, x, y);
+    } else if (rect_holds(l.picture, x, y)) {
+        canvas *correction = teach_paper(a);
+        if (correction)
+            begin_stroke(a, l.picture, correction, x, y);
     } else {
         click_bar(a, x, y);
     }
@@ -145,14 +161,14 @@ static void on_button(GLFWwindow *window, int button, int action, int mods) {
 /* Every event adds a segment to the stroke, also several per frame. */
 static void on_move(GLFWwindow *window, double left, double top) {
     app *a = glfwGetWindowUserPointer(window);
-    brush b = app_brush(a);
+    const layout l = view_layout(a);
     float x = (float)left, y = (float)top;
     to_pixels(a, &x, &y);
     a->cursor_x = x;
     a->cursor_y = y;
-    to_canvas(a, &x, &y);
     if (!a->pen_shown) /* otherwise the keys draw */
-        canvas_extend(&a->canvas, &b, x, y);
+        go_on(a, l.canvas, &a->canvas, x, y);
+    go_on(a, l.picture, &a->teacher.correction, x, y);
 }
 
 static void on_key(GLFWwindow *window, int key, int scancode, int action, int mods) {

@@ -16,20 +16,23 @@ struct worker {
     runner runner; /* owned by the thread; others may read it unless it is busy */
     size_t input_count, picture_count, layer_count;
     float *pixels, *picture, *layer;
+    lesson lesson; /* of the latest request: a copy */
+    bool learns;   /* it was for a step of the lesson */
 };
 
 /* One for all workers: it is held only briefly. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int alive;
+static int ending;   /* released, and not gone yet */
 static bool working; /* one of them: the others wait until it has ended, or are cancelled */
 
 static bool allocate(worker *w) {
     w->picture_count = (size_t)tsr_shape_count(&w->runner.picture.shape);
     w->layer_count = w->runner.layer.name ? (size_t)tsr_shape_count(&w->runner.layer.shape) : 0;
     w->picture = malloc(w->picture_count * sizeof *w->picture);
+    w->lesson.target = malloc(w->picture_count * sizeof *w->lesson.target);
     w->layer = w->layer_count ? malloc(w->layer_count * sizeof *w->layer) : NULL;
-    if (w->picture && (w->layer || !w->layer_count))
+    if (w->picture && w->lesson.target && (w->layer || !w->layer_count))
         return true;
     snprintf(w->runner.error, sizeof w->runner.error, "no memory for the network's results");
     return false;
@@ -62,8 +65,19 @@ static bool run(worker *w) {
     return true;
 }
 
+/* A lesson that fails is no failure of the worker. */
+static worker_state serve(worker *w) {
+    if (w->learns)
+        runner_learn(&w->runner, w->model, &w->input, &w->lesson, 0);
+    else if (!run(w))
+        return WORKER_FAILED;
+    return w->learns ? WORKER_IDLE : WORKER_DONE;
+}
+
 static void destroy(worker *w) {
     runner_close(&w->runner);
+    free(w->lesson.input);
+    free(w->lesson.target);
     free(w->pixels);
     free(w->picture);
     free(w->layer);
@@ -96,7 +110,7 @@ static void follow(worker *w) {
     bool good = runner_open(&w->runner, w->model, &w->input, &w->wanted, NULL) && allocate(w);
     bool more = next_run(w, good ? WORKER_IDLE : WORKER_FAILED);
     while (more)
-        more = next_run(w, run(w) ? WORKER_DONE : WORKER_FAILED);
+        more = next_run(w, serve(w));
 }
 
 static void *work(void *argument) {
@@ -107,7 +121,7 @@ static void *work(void *argument) {
     destroy(w);
     pthread_mutex_lock(&mutex);
     working = working && !turn;
-    alive--;
+    ending--;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
     return NULL;
@@ -121,11 +135,8 @@ worker *worker_create(const tsr_model *model, const input_info *input, const set
     *w = (worker){.model = model, .input = *input, .wanted = *wanted};
     w->input_count = 3 * (size_t)input->width * (size_t)input->height;
     w->pixels = malloc(w->input_count * sizeof *w->pixels);
-    pthread_mutex_lock(&mutex);
-    bool started = w->pixels && !pthread_create(&thread, NULL, work, w);
-    alive += started;
-    pthread_mutex_unlock(&mutex);
-    if (!started) {
+    w->lesson.input = malloc(w->input_count * sizeof *w->lesson.input);
+    if (!w->pixels || !w->lesson.input || pthread_create(&thread, NULL, work, w)) {
         destroy(w);
         return NULL;
     }
@@ -136,13 +147,14 @@ worker *worker_create(const tsr_model *model, const input_info *input, const set
 void worker_release(worker *w) {
     pthread_mutex_lock(&mutex);
     w->released = true;
+    ending++;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }
 
 void workers_wait(void) {
     pthread_mutex_lock(&mutex);
-    while (alive > 0)
+    while (ending > 0)
         pthread_cond_wait(&changed, &mutex);
     pthread_mutex_unlock(&mutex);
 }
@@ -154,12 +166,30 @@ worker_state worker_look(worker *w) {
     return state;
 }
 
-void worker_start(worker *w, const float *input) {
-    memcpy(w->pixels, input, w->input_count * sizeof *input);
+static void request(worker *w, bool learns) {
+    w->learns = learns;
     pthread_mutex_lock(&mutex);
     w->state = WORKER_BUSY;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
+}
+
+void worker_start(worker *w, const float *input) {
+    memcpy(w->pixels, input, w->input_count * sizeof *input);
+    request(w, false);
+}
+
+void worker_learn(worker *w, const lesson *lesson) {
+    w->lesson.number = lesson->number;
+    w->lesson.input_count = lesson->input_count;
+    w->lesson.target_count = lesson->target_count;
+    memcpy(w->lesson.input, lesson->input, w->input_count * sizeof *lesson->input);
+    memcpy(w->lesson.target, lesson->target, w->picture_count * sizeof *lesson->target);
+    request(w, true);
+}
+
+learner *worker_learner(worker *w) {
+    return &w->runner.learner;
 }
 
 worker_result worker_take(worker *w) {

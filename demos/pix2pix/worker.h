@@ -8,9 +8,9 @@
 typedef struct worker worker;
 
 typedef enum worker_state {
-    WORKER_BUSY, /* waiting for the previous worker, creating the session, or running */
-    WORKER_IDLE, /* ready for an input */
-    WORKER_DONE, /* ready for an input, and has a result */
+    WORKER_BUSY, /* waiting for the previous worker, creating the session, running or learning */
+    WORKER_IDLE, /* ready for an input or a lesson */
+    WORKER_DONE, /* the same, and has a result */
     WORKER_FAILED
 } worker_state;
 
@@ -24,6 +24,10 @@ void workers_wait(void);
 worker_state worker_look(worker *w);
 /* Starts a run with a copy of the input's elements, unless it is busy. */
 void worker_start(worker *w, const float *input);
+/* The same with a step of a lesson. */
+void worker_learn(worker *w, const lesson *lesson);
+/* The lesson in progress; unless it is busy. */
+learner *worker_learner(worker *w);
 /* In state WORKER_DONE, valid until the next start: elements of runner's picture and layer (NULL:
  * none). */
 typedef struct worker_result {

@@ -16,9 +16,24 @@ static int count_node_reads(const tsr_node *nodes, int count, int value) {
     return reads;
 }
 
+/* The constant of which a Cast makes float32, as files have weights in 16 bits; else TSR_NONE. */
+static int find_widened(const tsr_graph *graph, int value) {
+    int producer = graph->values[value].producer;
+    const tsr_node *node = producer == TSR_NONE ? NULL : &graph->nodes[producer];
+    const tsr_value *in = node && node->op == TSR_OP_Cast ? tsr_node_in(graph, node, 0) : NULL;
+    bool widens = in && in->data && (in->dtype == TSR_DTYPE_F16 || in->dtype == TSR_DTYPE_BF16) &&
+                  tsr_attr_int(node, "to", 0) == tsr_dtype_to_onnx(TSR_DTYPE_F32);
+    return widens ? node->inputs[0] : TSR_NONE;
+}
+
+/* Those of what widens it stand for the Cast's. */
 static int count_model_reads(const tsr_graph *model, int value) {
-    return tsr_graph_is_output(model, value) +
-           count_node_reads(model->nodes, model->node_count, value);
+    int reads = tsr_graph_is_output(model, value) +
+                count_node_reads(model->nodes, model->node_count, value);
+    for (int v = 0; v < model->value_count; v++)
+        if (find_widened(model, v) == value)
+            reads += count_model_reads(model, v) - 1;
+    return reads;
 }
 
 /* Reads of the constant that are left in the session. */
@@ -55,7 +70,8 @@ tsr_status tsr_session_set_weights(tsr_session *session, const char *name, const
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_session_set_weights: an argument is NULL");
     TSR_TRY(tsr_session_check_can_run(session));
     const tsr_graph *model = session->model->graph;
-    int v = tsr_graph_find_value(model, name);
+    int v = tsr_graph_find_value(model, name), widened = v == TSR_NONE ? v : find_widened(model, v);
+    v = widened == TSR_NONE ? v : widened;
     if (v == TSR_NONE || !model->values[v].data || !tsr_dtype_is_float(model->values[v].dtype))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: there is no constant '%s' of floats",
                         model->file, name);

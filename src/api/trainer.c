@@ -1,11 +1,13 @@
 #include "api/trainer.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "api/model.h"
 #include "api/session.h"
 #include "api/sized.h"
 #include "base/allocator.h"
+#include "base/clock.h"
 #include "base/error.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -34,11 +36,12 @@ static tsr_status make_graph(tsr_trainer *t) {
 
 static tsr_status make_runner(tsr_trainer *t) {
     const tsr_backend *backend = t->device->backend;
-    tsr_progress_meter progress = {.caller = t->desc.progress};
+    t->progress.caller = t->desc.progress;
     tsr_runner_options options = {.precision = TSR_PRECISION_FP32,
                                   .runs_in_flight = 1,
                                   .time_passes = t->desc.time_passes,
-                                  .progress = &progress};
+                                  .prepare_in_steps = t->desc.prepare_in_steps,
+                                  .progress = &t->progress};
     if (!t->device->fixed_kernels) {
         const tsr_autotune_target target = {backend, t->device->impl, &t->device->tuned};
         TSR_TRY(tsr_autotune(&target, t->graph, &options, t->desc.tune_ms, &t->tuning));
@@ -48,6 +51,7 @@ static tsr_status make_runner(tsr_trainer *t) {
     options.choices = t->tuning.choices;
     options.separate_tensors = options.bound_tensors = true;
     TSR_TRY(backend->runner_create(t->device->impl, t->graph, &options, &t->runner));
+    t->compiles = options.prepare_in_steps && backend->prepare;
     if (backend->transfer_outputs)
         backend->transfer_outputs(t->runner, false);
     return TSR_OK;
@@ -73,17 +77,52 @@ tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tenso
     return t->device->backend->get_output(tensor->runner, tensor->graph->outputs[0], &to);
 }
 
-static tsr_status make_states(tsr_trainer *t) {
-    for (int i = 0; i < t->training.state_count; i++) {
-        const tsr_training_state *state = &t->training.states[i];
-        t->state_input[i] = tsr_trainer_find_input(t, state->before);
-        TSR_TRY(make_tensor(t, state->before, &t->next[i]));
-        if (state->initial)
-            TSR_TRY(tsr_trainer_set(t, &t->inputs[t->state_input[i]], state->initial));
+static tsr_status make_state(tsr_trainer *t, int i) {
+    const tsr_training_state *state = &t->training.states[i];
+    tsr_tensor_storage *before = &t->inputs[t->state_input[i]];
+    TSR_TRY(make_tensor(t, state->before, before));
+    TSR_TRY(make_tensor(t, state->before, &t->next[i]));
+    return state->initial ? tsr_trainer_set(t, before, state->initial) : TSR_OK;
+}
+
+static tsr_status prepare(tsr_trainer *t, double ms) {
+    const double end = tsr_clock_ms() + ms;
+    while (t->made_states < t->training.state_count) {
+        TSR_TRY(make_state(t, t->made_states));
+        t->made_states++;
+        if (tsr_clock_ms() >= end)
+            return TSR_NOT_READY;
     }
+    if (t->compiles)
+        TSR_TRY(t->device->backend->prepare(t->runner, end - tsr_clock_ms()));
+    t->compiles = false;
     return TSR_OK;
 }
 
+tsr_status tsr_trainer_prepare(tsr_trainer *t, double ms) {
+    tsr_status status = prepare(t, ms);
+    t->prepared = status;
+    return status == TSR_OK || status == TSR_NOT_READY ? status
+                                                       : tsr_session_name_file(status, t->graph);
+}
+
+tsr_status tsr_trainer_check_ready(const tsr_trainer *t) {
+    if (t->prepared == TSR_OK)
+        return TSR_OK;
+    tsr_status status =
+        t->prepared == TSR_ERROR_DEVICE_LOST ? t->prepared : TSR_ERROR_INVALID_ARGUMENT;
+    return tsr_fail(status, "%s: the trainer %s", t->graph->file,
+                    t->prepared == TSR_NOT_READY ? "is not prepared yet" : "could not be prepared");
+}
+
+static bool is_state(const tsr_trainer *t, int value) {
+    int i = 0;
+    while (i < t->training.state_count && t->training.states[i].before != value)
+        i++;
+    return i < t->training.state_count;
+}
+
+/* Those of states are made by prepare(). */
 static tsr_status make_tensors(tsr_trainer *t) {
     tsr_arena *arena = t->graph->arena;
     int states = t->training.state_count;
@@ -100,19 +139,23 @@ static tsr_status make_tensors(tsr_trainer *t) {
     t->read = TSR_NEW(arena, tsr_trainer_loss_count(t) + 1, float);
     if (!t->inputs || !t->next || !t->state_input || !t->mask || !t->read)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
+    for (int i = 0; i < states; i++)
+        t->state_input[i] = tsr_trainer_find_input(t, t->training.states[i].before);
     for (int i = 0; i < t->graph->input_count; i++)
-        TSR_TRY(make_tensor(t, t->graph->inputs[i], &t->inputs[i]));
+        if (!is_state(t, t->graph->inputs[i]))
+            TSR_TRY(make_tensor(t, t->graph->inputs[i], &t->inputs[i]));
     TSR_TRY(make_tensor(t, t->training.losses, &t->losses));
     TSR_TRY(make_tensor(t, t->training.checked, &t->checked));
-    TSR_TRY(tsr_trainer_make_sample_numbers(t));
-    return make_states(t);
+    return tsr_trainer_make_sample_numbers(t);
 }
 
 static tsr_status build(tsr_trainer *t) {
     TSR_TRY(check_precision(t));
     TSR_TRY(make_graph(t));
     TSR_TRY(make_runner(t));
-    return make_tensors(t);
+    TSR_TRY(make_tensors(t));
+    t->prepared = TSR_NOT_READY;
+    return t->desc.prepare_in_steps ? TSR_OK : tsr_trainer_prepare(t, INFINITY);
 }
 
 static tsr_status take_discriminator(tsr_trainer *t) {

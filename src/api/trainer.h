@@ -94,6 +94,13 @@ typedef struct tsr_training {
     int augmentation[TSR_AUGMENTATION_NUMBERS]; /* TSR_NONE: there is none */
 } tsr_training;
 
+/* Of a step in parts. */
+typedef enum tsr_step_part {
+    TSR_STEP_NONE,
+    TSR_STEP_BEGUN, /* its arrays are set */
+    TSR_STEP_RUNS,
+} tsr_step_part;
+
 struct tsr_trainer {
     tsr_device *device; /* retained */
     tsr_model *model;   /* retained: the graph borrows names and constants */
@@ -104,6 +111,7 @@ struct tsr_trainer {
     tsr_trainer_desc desc;          /* its pointers are of the caller: not after it was made */
     tsr_training training;
     tsr_autotune_result tuning;
+    tsr_progress_meter progress; /* of making the trainer */
     tsr_runner *runner;
     /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
     tsr_tensor_storage *inputs, *next, losses, checked;
@@ -112,6 +120,10 @@ struct tsr_trainer {
     float *sample_numbers; /* of augmentation; NULL: there is none */
     float *read;           /* elements of `losses` */
     bool has_losses;       /* a step has been made */
+    int made_states;       /* of them, those that have their tensors */
+    bool compiles;         /* the runner is prepared in steps, and is not complete */
+    tsr_status prepared;   /* TSR_NOT_READY in between; a failure is final */
+    tsr_step_part part;
     int64_t steps;
 };
 
@@ -122,14 +134,17 @@ tsr_status tsr_trainer_take_desc(const tsr_trainer_desc *desc, size_t size, size
 tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *desc);
 
 /* trainer_augment.c: of a description, which gets its defaults; of a step's graph, before the nodes
- * that read inputs; of its targets; of a trainer, and what changes from step to
- * step.
+ * that read inputs; of its targets; of a trainer, and what changes from step to step.
  */
 tsr_status tsr_trainer_take_augmentation(tsr_trainer_desc *desc);
 tsr_status tsr_training_augment_inputs(tsr_training *training);
 void tsr_training_augment_targets(tsr_training *training, tsr_builder *b);
 tsr_status tsr_trainer_make_sample_numbers(tsr_trainer *t);
 tsr_status tsr_trainer_write_augmentation(const tsr_trainer *t, tsr_random *random);
+/* Tensors of states, then programs, for about ms milliseconds; TSR_NOT_READY while work remains. */
+tsr_status tsr_trainer_prepare(tsr_trainer *trainer, double ms);
+/* Fails before it is prepared. */
+tsr_status tsr_trainer_check_ready(const tsr_trainer *trainer);
 
 /* Which input of the graph a value is. */
 int tsr_trainer_find_input(const tsr_trainer *t, int value);

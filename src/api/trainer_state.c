@@ -1,4 +1,5 @@
-/* What steps have changed: as a model, and as a file with which another trainer goes on. */
+/* What steps have changed: by parameter, as a model, and as a file with which another trainer goes
+ * on. */
 #include "api/trainer.h"
 
 #include <limits.h>
@@ -9,6 +10,28 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "onnx/onnx.h"
+
+/* ---- parameters ----------------------------------------------------------------------------- */
+
+tsr_status tsr_trainer_get_parameter(tsr_trainer *trainer, int index, float *elements,
+                                     size_t count) {
+    if (!elements || index < 0 || index >= tsr_trainer_parameter_count(trainer))
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                        "tsr_trainer_get_parameter: there is no parameter %d of %d, or nowhere to "
+                        "write it",
+                        index, tsr_trainer_parameter_count(trainer));
+    TSR_TRY(tsr_trainer_check_ready(trainer));
+    const int state = trainer->training.model.first + index;
+    const tsr_value *value = &trainer->graph->values[trainer->training.states[state].before];
+    size_t expected = (size_t)tsr_shape_count(&value->shape);
+    if (count != expected)
+        return tsr_fail(TSR_ERROR_SHAPE, "%s: parameter '%s' %s has %zu elements, not %zu",
+                        trainer->graph->file, value->name, tsr_shape_text(&value->shape), expected,
+                        count);
+    tsr_status status =
+        tsr_trainer_get(trainer, &trainer->inputs[trainer->state_input[state]], elements);
+    return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, trainer->graph);
+}
 
 /* ---- models --------------------------------------------------------------------------------- */
 
@@ -70,6 +93,7 @@ typedef tsr_status take_fn(const tsr_trainer *t, tsr_graph *copy);
 static tsr_status give_model(const tsr_trainer *t, const tsr_model *of, take_fn *take,
                              tsr_model **model) {
     const tsr_graph *graph = of->graph;
+    TSR_TRY(tsr_trainer_check_ready(t));
     tsr_graph *copy = tsr_graph_clone(graph);
     if (!copy)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: no memory for a model", graph->file);
@@ -145,6 +169,7 @@ tsr_status tsr_trainer_save(tsr_trainer *trainer, tsr_write_fn write, void *user
     if (!trainer || !write)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_save: %s is NULL",
                         trainer ? "write" : "trainer");
+    TSR_TRY(tsr_trainer_check_ready(trainer));
     tsr_graph *graph = tsr_graph_create("training state");
     if (!graph)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a training state");
@@ -191,6 +216,7 @@ static tsr_status take_states(tsr_trainer *t, tsr_graph *graph) {
     for (int i = 0; i < t->training.state_count; i++)
         TSR_TRY(tsr_trainer_set(t, &t->inputs[t->state_input[i]], data[i]));
     t->steps = count;
+    t->part = TSR_STEP_NONE;
     return TSR_OK;
 }
 
@@ -200,6 +226,7 @@ tsr_status tsr_trainer_load(tsr_trainer *trainer, const void *bytes, size_t coun
     if (!trainer || !bytes || count == 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_load: %s",
                         trainer ? "there are no bytes" : "trainer is NULL");
+    TSR_TRY(tsr_trainer_check_ready(trainer));
     const tsr_model_desc desc = {
         .name = "training state", .max_bytes = tsr_memory_bytes(), .max_work = 1};
     TSR_TRY(tsr_onnx_read(bytes, count, &desc, &maps, NULL, &graph));

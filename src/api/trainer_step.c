@@ -96,12 +96,12 @@ static tsr_status check_arrays(const tsr_trainer *t, const step_arrays *a) {
     int value;
     if (a->input_count != t->training.input_count || a->target_count != t->training.term_count)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tsr_trainer_step: %d inputs and %d targets are given, a step takes %d "
+                        "%d inputs and %d targets are given, a step takes %d "
                         "and %d",
                         a->input_count, a->target_count, t->training.input_count,
                         t->training.term_count);
     if ((!a->inputs && a->input_count) || !a->targets)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_step: %s is NULL",
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s is NULL",
                         a->targets ? "inputs" : "targets");
     for (int i = 0; i < a->input_count + a->target_count; i++)
         TSR_TRY(take_array(t, a, i, &unused, &value));
@@ -165,37 +165,92 @@ static tsr_status refuse_step(const tsr_trainer *t) {
 }
 
 static tsr_status check_step(const tsr_trainer *t, float *loss) {
+    const tsr_backend *backend = t->device->backend;
     float checked;
+    if (backend->wait) /* it reads times, too */
+        TSR_TRY(backend->wait(t->runner));
     TSR_TRY(tsr_trainer_get(t, &t->losses, t->read));
     TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
     *loss = t->read[0];
     return isfinite(checked) ? TSR_OK : refuse_step(t);
 }
 
-static tsr_status run_step(tsr_trainer *t, const step_arrays *arrays, float *loss) {
-    TSR_TRY(set_arrays(t, arrays));
+/* ---- a step in parts ------------------------------------------------------------------------- */
+
+tsr_status tsr_trainer_begin_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,
+                                   const tsr_array *targets, int target_count, size_t size) {
+    const step_arrays arrays = {inputs, targets, input_count, target_count, size};
+    if (!trainer)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_begin: trainer is NULL");
+    tsr_status status = check_arrays(trainer, &arrays);
+    if (status == TSR_OK) {
+        status = set_arrays(trainer, &arrays);
+        trainer->part = status == TSR_OK ? TSR_STEP_BEGUN : TSR_STEP_NONE;
+    }
+    return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, trainer->graph);
+}
+
+static tsr_status start(tsr_trainer *t) {
     TSR_TRY(write_numbers(t));
     TSR_TRY(write_random(t));
     bind_all(t);
-    TSR_TRY(t->device->backend->submit(t->runner));
-    t->has_losses = true;
-    return loss ? check_step(t, loss) : TSR_OK;
+    return TSR_OK;
 }
+
+/* For about ms milliseconds. */
+static tsr_status work(tsr_trainer *t, double ms) {
+    const tsr_backend *backend = t->device->backend;
+    bool first = t->part == TSR_STEP_BEGUN;
+    if (first)
+        TSR_TRY(start(t));
+    t->part = TSR_STEP_RUNS;
+    if (backend->step)
+        return backend->step(t->runner, first, ms);
+    if (first)
+        TSR_TRY(backend->submit(t->runner));
+    return backend->poll(t->runner);
+}
+
+/* The rest of a step that was submitted, or failed to be. */
+static tsr_status end_step(tsr_trainer *t, tsr_status status, float *loss) {
+    t->part = TSR_STEP_NONE;
+    t->has_losses = t->has_losses || status == TSR_OK;
+    if (status == TSR_OK && loss)
+        status = check_step(t, loss);
+    if (status != TSR_OK)
+        return tsr_session_name_file(status, t->graph);
+    exchange(t);
+    t->steps++;
+    return TSR_OK;
+}
+
+tsr_status tsr_trainer_advance(tsr_trainer *trainer, double ms, float *loss) {
+    if (!trainer)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_advance: trainer is NULL");
+    if (trainer->part == TSR_STEP_NONE)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: no step has begun", trainer->graph->file);
+    if (trainer->prepared == TSR_NOT_READY) {
+        TSR_TRY(tsr_trainer_prepare(trainer, ms));
+        return TSR_NOT_READY;
+    }
+    TSR_TRY(tsr_trainer_check_ready(trainer));
+    tsr_status status = work(trainer, ms);
+    return status == TSR_NOT_READY ? status : end_step(trainer, status, loss);
+}
+
+/* ---- a whole step ---------------------------------------------------------------------------- */
 
 tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,
                                   const tsr_array *targets, int target_count, size_t size,
                                   float *loss) {
-    const step_arrays arrays = {inputs, targets, input_count, target_count, size};
     if (!trainer)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_step: trainer is NULL");
-    tsr_status status = check_arrays(trainer, &arrays);
+    TSR_TRY(tsr_trainer_check_ready(trainer));
+    TSR_TRY(tsr_trainer_begin_sized(trainer, inputs, input_count, targets, target_count, size));
+    tsr_status status = start(trainer);
     if (status == TSR_OK)
-        status = run_step(trainer, &arrays, loss);
-    if (status != TSR_OK)
-        return tsr_session_name_file(status, trainer->graph);
-    exchange(trainer);
-    trainer->steps++;
-    return TSR_OK;
+        status = trainer->device->backend->submit(trainer->runner);
+    return end_step(trainer, status, loss);
 }
 
 /* ---- losses ---------------------------------------------------------------------------------- */
@@ -214,9 +269,10 @@ tsr_status tsr_trainer_losses(tsr_trainer *trainer, float *losses, int count) {
     if (!trainer || !losses || count != tsr_trainer_loss_count(trainer))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_losses: room for %d of %d losses",
                         losses ? count : 0, tsr_trainer_loss_count(trainer));
-    if (!trainer->has_losses)
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: no step has been made",
-                        trainer->graph->file);
+    if (!trainer->has_losses || trainer->part == TSR_STEP_RUNS)
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s", trainer->graph->file,
+                        trainer->part == TSR_STEP_RUNS ? "a step is in progress"
+                                                       : "no step has been made");
     tsr_status status = tsr_trainer_get(trainer, &trainer->losses, trainer->read);
     if (status != TSR_OK)
         return tsr_session_name_file(status, trainer->graph);

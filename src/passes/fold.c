@@ -106,7 +106,10 @@ static bool widens(const tsr_graph *graph, const tsr_node *node) {
 }
 
 static tsr_status share(tsr_graph *graph, tsr_node *node) {
-    tsr_node_out(graph, node, 0)->data = tsr_node_in(graph, node, 0)->data;
+    const tsr_value *in = tsr_node_in(graph, node, 0);
+    tsr_value *out = tsr_node_out(graph, node, 0);
+    out->data = in->data;
+    out->model_constant = in->model_constant;
     tsr_drop_node(graph, node);
     return TSR_OK;
 }

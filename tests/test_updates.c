@@ -75,7 +75,7 @@ static bool is_sum_of_squares(const optimizer *o, int list) {
 }
 
 static void draw_tensor(optimizer *o, onnx_writer *writer, random_source *r, int list, int k) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "x%d_%d", list, k);
     for (int64_t i = 0; i < o->count[k]; i++)
         o->elements[list][k][i] =

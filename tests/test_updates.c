@@ -54,7 +54,7 @@ static void expect_updated(const optimizer *o, const tsr_graph *graph, int k) {
             before[l] = (double)o->elements[l][k][i];
         update(o, before, after);
         for (int l = 0; l < o->lists; l++) {
-            char name[16];
+            char name[32];
             snprintf(name, sizeof name, "y%d_%d", l, k);
             if (l == G)
                 continue;

@@ -90,7 +90,7 @@ typedef struct tsr_loss_term {
     float range;  /* of SSIM: the largest value of a pixel minus the smallest; 0: 1 */
 } tsr_loss_term;
 
-/* Values of black and white by channel; all 0: 0 and 1. */
+/* Values of black and white by channel, of as many as pictures have; all 0: 0 and 1. */
 typedef struct tsr_color_range {
     float black[3], white[3];
 } tsr_color_range;
@@ -118,7 +118,7 @@ typedef struct tsr_trainer_desc {
     uint32_t seed; /* of Dropout and of augmentation */
     /* Augmentation: pictures, which are the inputs and targets [N, C, H, W] of more than one pixel,
      * are changed at random on the device, each sample of each step in another way, all its
-     * pictures alike. */
+     * pictures alike: all have as many samples. */
     bool channels_last; /* pictures are [N, H, W, C] */
     bool flip;          /* half of all samples are mirrored, left to right */
     int64_t crop;       /* moved by up to so many pixels of the first picture, by axis; what comes

@@ -190,8 +190,8 @@ tsr_status tsr_training_widen(tsr_graph *graph);
  * the states of the group `model`. */
 tsr_status tsr_training_find_parameters(tsr_training *training);
 
-/* Where a Softmax or Sigmoid computes the output, what it reads; the output itself where there is
- * neither. */
+/* Where a Softmax or Sigmoid computes the output, what it reads, which may have another shape if
+ * that is a Sigmoid; the output itself where there is neither. */
 tsr_status tsr_training_find_logits(const tsr_graph *graph, int output, tsr_op function,
                                     int *logits);
 /* The sum of all elements, times a number. */

@@ -206,8 +206,8 @@ static inline tsr_status tsr_trainer_step(tsr_trainer *trainer, const tsr_array 
 
 /* Losses of the last step, before its weights changed: of each term, without its weight, and, with
  * a discriminator, the model's adversarial loss, without its weight, and the discriminator's. Waits
- * for the step; fails where there was none, and between a step's parts. count:
- * tsr_trainer_loss_count(). */
+ * for the step; fails where there was none, between a step's parts and where it was cancelled.
+ * count: tsr_trainer_loss_count(). */
 TSR_API int tsr_trainer_loss_count(const tsr_trainer *trainer);
 TSR_API tsr_status tsr_trainer_losses(tsr_trainer *trainer, float *losses, int count);
 

@@ -357,12 +357,12 @@ static void test_refused(void **state) {
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.range = 2},
                    TSR_ERROR_INVALID_ARGUMENT, "range is for TSR_LOSS_SSIM");
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.loss = TSR_LOSS_SSIM, .range = -1},
-                   TSR_ERROR_INVALID_ARGUMENT, "range of a loss is no number that it can be");
+                   TSR_ERROR_INVALID_ARGUMENT, "range of a loss has to be 0 or more");
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.loss = (tsr_loss)99},
                    TSR_ERROR_INVALID_ARGUMENT, "there is no loss 99");
     expect_refused("PRelu x[3] w<1> -> y",
                    &(tsr_trainer_desc){.losses = &negative, .loss_count = 1},
-                   TSR_ERROR_INVALID_ARGUMENT, "weight of a loss is no number that it can be");
+                   TSR_ERROR_INVALID_ARGUMENT, "weight of a loss has to be above 0");
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.losses = &absent, .loss_count = 1},
                    TSR_ERROR_INVALID_ARGUMENT, "the model has no output 'q'");
     expect_refused("PRelu x[3] w<1> -> y",

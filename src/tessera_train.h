@@ -90,7 +90,7 @@ typedef struct tsr_loss_term {
     float range;  /* of SSIM: the largest value of a pixel minus the smallest; 0: 1 */
 } tsr_loss_term;
 
-/* Values of black and white by channel; all 0: 0 and 1. */
+/* Values of black and white by channel, of as many as pictures have; all 0: 0 and 1. */
 typedef struct tsr_color_range {
     float black[3], white[3];
 } tsr_color_range;
@@ -118,7 +118,7 @@ typedef struct tsr_trainer_desc {
     uint32_t seed; /* of Dropout and of augmentation */
     /* Augmentation: pictures, which are the inputs and targets [N, C, H, W] of more than one pixel,
      * are changed at random on the device, each sample of each step in another way, all its
-     * pictures alike. */
+     * pictures alike: all have as many samples. */
     bool channels_last; /* pictures are [N, H, W, C] */
     bool flip;          /* half of all samples are mirrored, left to right */
     int64_t crop;       /* moved by up to so many pixels of the first picture, by axis; what comes
@@ -206,8 +206,8 @@ static inline tsr_status tsr_trainer_step(tsr_trainer *trainer, const tsr_array 
 
 /* Losses of the last step, before its weights changed: of each term, without its weight, and, with
  * a discriminator, the model's adversarial loss, without its weight, and the discriminator's. Waits
- * for the step; fails where there was none, and between a step's parts. count:
- * tsr_trainer_loss_count(). */
+ * for the step; fails where there was none, between a step's parts and where it was cancelled.
+ * count: tsr_trainer_loss_count(). */
 TSR_API int tsr_trainer_loss_count(const tsr_trainer *trainer);
 TSR_API tsr_status tsr_trainer_losses(tsr_trainer *trainer, float *losses, int count);
 

@@ -79,6 +79,7 @@ static int finish(tsr_trainer *trainer, float *loss) {
 /* Of another step than the one that is complete in the end. */
 static void begin_another(tsr_trainer *trainer, random_source *random) {
     static float input[UNET_IMAGE], target[UNET_IMAGE];
+    float loss;
     elements before, after;
     get(trainer, 0, &before);
     fill(random, input, target);
@@ -88,6 +89,11 @@ static void begin_another(tsr_trainer *trainer, random_source *random) {
     }
     get(trainer, 0, &after);
     expect_same(&before, &after);
+    expect_failure(tsr_trainer_losses(trainer, &loss, 1), TSR_ERROR_INVALID_ARGUMENT,
+                   "unet: a step is in progress");
+    EXPECT_OK(begin(trainer, input, target));
+    expect_failure(tsr_trainer_losses(trainer, &loss, 1), TSR_ERROR_INVALID_ARGUMENT,
+                   "unet: the last step was not completed");
     free(before.values);
     free(after.values);
 }

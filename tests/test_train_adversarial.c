@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static double judge(tsr_adversarial kind, double y, bool real) {
     switch (kind) {
@@ -193,10 +194,49 @@ static void test_spectral_norm(void **state) {
     tsr_model_free(discriminator);
 }
 
+/* Weights may be the first factor. */
+static void test_spectral_norm_of_first(void **state) {
+    (void)state;
+    const gan_sample s = make_gan_sample(8);
+    tsr_shape shape;
+    tsr_model *discriminator = make_model("Concat image[N,1,5,4] picture[N,2,5,4] -> c axis=1; "
+                                          "Reshape c z(6,20) -> f; MatMul w{3,6} f -> y");
+    gan_outcome o = run_gan_step(discriminator, &s, (tsr_trainer_desc){.spectral_norm = true});
+    const float *weights = model_weights(o.discriminator, "w", &shape);
+    assert_true(fabs(largest_value(weights, shape.dim[0], shape.dim[1]) - 1) < 1e-2);
+    free_gan_outcome(&o);
+    tsr_model_free(discriminator);
+}
+
+/* A Sigmoid at the end, or a view behind it, changes nothing of the cross entropy. */
+static void test_sigmoid(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "Concat image[N,1,5,4] picture[N,2,5,4] -> c axis=1; Conv c w{2,3,4,3} -> y",
+        "Concat image[N,1,5,4] picture[N,2,5,4] -> c axis=1; Conv c w{2,3,4,3} -> l; "
+        "Sigmoid l -> y",
+        "Concat image[N,1,5,4] picture[N,2,5,4] -> c axis=1; Conv c w{2,3,4,3} -> l; "
+        "Sigmoid l -> s; Flatten s -> y",
+    };
+    const gan_sample s = make_gan_sample(8);
+    float losses[3];
+    for (int i = 0; i < 3; i++) {
+        tsr_model *discriminator = make_model(texts[i]);
+        gan_outcome o = run_gan_step(discriminator, &s, (tsr_trainer_desc){.loss = TSR_LOSS_L1});
+        if (i == 0)
+            memcpy(losses, o.losses, sizeof losses);
+        assert_memory_equal(losses, o.losses, sizeof losses);
+        free_gan_outcome(&o);
+        tsr_model_free(discriminator);
+    }
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_sigmoid),
         cmocka_unit_test(test_spectral_norm),
+        cmocka_unit_test(test_spectral_norm_of_first),
     };
     return cmocka_run_group_tests_name("adversarial losses", tests, NULL, NULL);
 }

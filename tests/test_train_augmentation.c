@@ -244,6 +244,23 @@ static void test_target_colors(void **state) {
     end(&with);
 }
 
+/* Black and white of other channels are not looked at. Where pictures move very far, all that they
+ * show is their border. */
+static void test_one_channel(void **state) {
+    (void)state;
+    const tsr_color_range range = {{-1}, {1}};
+    float x[40];
+    taught t = teach("PRelu x[2,1,4,5] w<1> -> y", &(tsr_trainer_desc){.contrast = 0.3f,
+                                                                       .crop = INT64_MAX,
+                                                                       .input_colors = range,
+                                                                       .target_colors = range,
+                                                                       .recolor_targets = true});
+    fill(x, 40);
+    for (int s = 0; s < 5; s++)
+        assert_true(step(&t, x, x) == 0);
+    end(&t);
+}
+
 /* The model gives its input, which is the target, too: a discriminator that reads all of them as
  * they are augmented has the same logit of both, which its loss and the model's tell. */
 static void test_discriminator(void **state) {
@@ -296,8 +313,15 @@ static void test_refused(void **state) {
                              *const two = "PRelu x[1,2,4,4] w<1> -> y",
                              *const smaller = "MaxPool x[1,3,4,4] -> p kernel_shape=2,2 "
                                               "strides=2,2; PRelu p w<1> -> y",
-                             *const vector = "PRelu x[1,3] w<1> -> y";
+                             *const vector = "PRelu x[1,3] w<1> -> y",
+                             *const pixel = "PRelu x[2,1,1,5] w<1> -> y",
+                             *const other = "Relu s[1,3,4,4] -> r; PRelu x[2,3,4,4] w<1> -> p; "
+                                            "Add p r -> y";
     expect_refused(vector, &(tsr_trainer_desc){.flip = true}, "no input is a picture");
+    expect_refused(pixel, &(tsr_trainer_desc){.flip = true, .channels_last = true},
+                   "no input is a picture");
+    expect_refused(other, &(tsr_trainer_desc){.contrast = 0.1f},
+                   "'x' of shape [2, 3, 4, 4] has not as many samples as 's' of shape");
     expect_refused(two, &(tsr_trainer_desc){.contrast = 0.1f}, "1 or 3 channels, not of 'x'");
     expect_refused(smaller, &(tsr_trainer_desc){.crop = 1}, "no multiple of the pixels of 'x'");
     expect_refused(picture, &(tsr_trainer_desc){.crop = -1}, "crop is negative");
@@ -307,7 +331,7 @@ static void test_refused(void **state) {
                    "recolor_targets needs");
     expect_refused(picture,
                    &(tsr_trainer_desc){.contrast = 0.1f, .input_colors = {{0, 1, 2}, {1, 1, 3}}},
-                   "black and white of channel 1 are the same");
+                   "black and white of channel 1 of 'x' are the same");
 }
 
 int run_program(void) {
@@ -316,7 +340,7 @@ int run_program(void) {
         cmocka_unit_test(test_brightness),    cmocka_unit_test(test_contrast),
         cmocka_unit_test(test_saturation),    cmocka_unit_test(test_color_range),
         cmocka_unit_test(test_target_colors), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_discriminator),
+        cmocka_unit_test(test_discriminator), cmocka_unit_test(test_one_channel),
     };
     return cmocka_run_group_tests_name("train_augmentation", tests, NULL, NULL);
 }

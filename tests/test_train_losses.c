@@ -32,7 +32,9 @@ static void test_losses(void **state) {
     (void)state;
     static const char *const plain = "PRelu x[2,3] w<1> -> y",
                              *const softmax = "PRelu x[2,3] w<1> -> p; Softmax p -> y axis=1",
-                             *const sigmoid = "PRelu x[2,3] w<1> -> p; Sigmoid p -> y";
+                             *const sigmoid = "PRelu x[2,3] w<1> -> p; Sigmoid p -> y",
+                             *const viewed = "PRelu x[2,3] w<1> -> p; Sigmoid p -> s; "
+                                             "Reshape s z(1,6) -> y";
     const float x[] = {0.5f, -1, 3, 2, 0, -0.25f}, t[] = {0, 1, 0, 0.25f, 0.5f, 0.25f};
     double mse = 0, l1 = 0, smooth = 0, entropy = 0, binary = 0;
     for (int i = 0; i < 6; i++) {
@@ -52,6 +54,7 @@ static void test_losses(void **state) {
     assert_true(fabs(first_loss(TSR_LOSS_CROSS_ENTROPY, softmax, x, t) - entropy) < 1e-6);
     assert_true(fabs(first_loss(TSR_LOSS_BINARY_CROSS_ENTROPY, plain, x, t) - binary) < 1e-6);
     assert_true(fabs(first_loss(TSR_LOSS_BINARY_CROSS_ENTROPY, sigmoid, x, t) - binary) < 1e-6);
+    assert_true(fabs(first_loss(TSR_LOSS_BINARY_CROSS_ENTROPY, viewed, x, t) - binary) < 1e-6);
     assert_string_equal(scored, "p");
     first_loss(TSR_LOSS_MSE, sigmoid, x, t);
     assert_string_equal(scored, "y");
@@ -354,12 +357,12 @@ static void test_refused(void **state) {
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.range = 2},
                    TSR_ERROR_INVALID_ARGUMENT, "range is for TSR_LOSS_SSIM");
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.loss = TSR_LOSS_SSIM, .range = -1},
-                   TSR_ERROR_INVALID_ARGUMENT, "range of a loss is no number that it can be");
+                   TSR_ERROR_INVALID_ARGUMENT, "range of a loss has to be 0 or more");
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.loss = (tsr_loss)99},
                    TSR_ERROR_INVALID_ARGUMENT, "there is no loss 99");
     expect_refused("PRelu x[3] w<1> -> y",
                    &(tsr_trainer_desc){.losses = &negative, .loss_count = 1},
-                   TSR_ERROR_INVALID_ARGUMENT, "weight of a loss is no number that it can be");
+                   TSR_ERROR_INVALID_ARGUMENT, "weight of a loss has to be above 0");
     expect_refused("PRelu x[3] w<1> -> y", &(tsr_trainer_desc){.losses = &absent, .loss_count = 1},
                    TSR_ERROR_INVALID_ARGUMENT, "the model has no output 'q'");
     expect_refused("PRelu x[3] w<1> -> y",

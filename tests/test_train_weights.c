@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 64 };
+enum { MOST = 80 };
 
 static tsr_device *cpu(void) {
     return make_device(&(tsr_device_desc){.backend = "cpu"});

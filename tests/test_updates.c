@@ -54,7 +54,7 @@ static void expect_updated(const optimizer *o, const tsr_graph *graph, int k) {
             before[l] = (double)o->elements[l][k][i];
         update(o, before, after);
         for (int l = 0; l < o->lists; l++) {
-            char name[16];
+            char name[32];
             snprintf(name, sizeof name, "y%d_%d", l, k);
             if (l == G)
                 continue;
@@ -75,7 +75,7 @@ static bool is_sum_of_squares(const optimizer *o, int list) {
 }
 
 static void draw_tensor(optimizer *o, onnx_writer *writer, random_source *r, int list, int k) {
-    char name[16];
+    char name[32];
     snprintf(name, sizeof name, "x%d_%d", list, k);
     for (int64_t i = 0; i < o->count[k]; i++)
         o->elements[list][k][i] =

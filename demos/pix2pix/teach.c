@@ -104,7 +104,8 @@ static float *make_target(app *a) {
                      correction);
         correct(a, picture, correction, target);
     } else {
-        complain("no memory for a lesson");
+        if (!correction || !target)
+            complain("no memory for a lesson");
         free(target);
     }
     free(correction);

@@ -119,7 +119,7 @@ struct tsr_trainer {
     float *mask;           /* elements of the largest of all masks */
     float *sample_numbers; /* of augmentation; NULL: there is none */
     float *read;           /* elements of `losses` */
-    bool has_losses;       /* a step has been made */
+    bool has_losses;       /* of the last step that was completed, or refused */
     int made_states;       /* of them, those that have their tensors */
     bool compiles;         /* the runner is prepared in steps, and is not complete */
     tsr_status prepared;   /* TSR_NOT_READY in between; a failure is final */
@@ -145,6 +145,9 @@ tsr_status tsr_trainer_write_augmentation(const tsr_trainer *t, tsr_random *rand
 tsr_status tsr_trainer_prepare(tsr_trainer *trainer, double ms);
 /* Fails before it is prepared. */
 tsr_status tsr_trainer_check_ready(const tsr_trainer *trainer);
+
+/* A step that runs leaves no losses. */
+void tsr_trainer_cancel_step(tsr_trainer *t);
 
 /* Which input of the graph a value is. */
 int tsr_trainer_find_input(const tsr_trainer *t, int value);
@@ -190,8 +193,8 @@ tsr_status tsr_training_widen(tsr_graph *graph);
  * the states of the group `model`. */
 tsr_status tsr_training_find_parameters(tsr_training *training);
 
-/* Where a Softmax or Sigmoid computes the output, what it reads; the output itself where there is
- * neither. */
+/* Where a Softmax or Sigmoid computes the output, what it reads, which may have another shape if
+ * that is a Sigmoid; the output itself where there is neither. */
 tsr_status tsr_training_find_logits(const tsr_graph *graph, int output, tsr_op function,
                                     int *logits);
 /* The sum of all elements, times a number. */

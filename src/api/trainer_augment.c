@@ -19,18 +19,18 @@ static bool recolors(const tsr_trainer_desc *d) {
 
 /* ---- what is a picture ----------------------------------------------------------------------- */
 
-static bool is_picture(const tsr_training *t, int value) {
-    const tsr_shape *shape = &t->graph->values[value].shape;
-    return shape->rank == 4 && tsr_shape_count(shape) > shape->dim[0] * shape->dim[1];
-}
-
-/* As [N, C, H, W]. */
+/* Of four axes: as [N, C, H, W]. */
 static tsr_shape picture_shape(const tsr_training *t, int value) {
     const tsr_shape *shape = &t->graph->values[value].shape;
     const int64_t *dim = shape->dim;
-    if (!t->desc->channels_last)
+    if (!t->desc->channels_last || shape->rank != 4)
         return *shape;
     return (tsr_shape){4, {dim[0], dim[3], dim[1], dim[2]}};
+}
+
+static bool is_picture(const tsr_training *t, int value) {
+    const tsr_shape shape = picture_shape(t, value);
+    return shape.rank == 4 && shape.dim[2] * shape.dim[3] > 1;
 }
 
 /* The input whose pixels `crop` counts; TSR_NONE: there is no picture. */
@@ -43,26 +43,38 @@ static int first_picture(const tsr_training *t) {
 
 static tsr_status check_size(const tsr_training *t, int value) {
     int first = first_picture(t);
+    const tsr_value *picture = &t->graph->values[value], *other = &t->graph->values[first];
     const tsr_shape of_first = picture_shape(t, first), of = picture_shape(t, value);
     int64_t times = of.dim[2] / of_first.dim[2];
-    if (!t->desc->crop ||
-        (times > 0 && of.dim[2] == times * of_first.dim[2] && of.dim[3] == times * of_first.dim[3]))
+    bool fits = times > 0 && of.dim[2] == times * of_first.dim[2] &&
+                of.dim[3] == times * of_first.dim[3],
+         alike = of.dim[0] == of_first.dim[0];
+    if (alike && (fits || !t->desc->crop))
         return TSR_OK;
-    return tsr_fail(TSR_ERROR_SHAPE,
-                    "crop: '%s' of shape %s has no multiple of the pixels of '%s' of shape %s",
-                    t->graph->values[value].name, tsr_shape_text(&t->graph->values[value].shape),
-                    t->graph->values[first].name, tsr_shape_text(&t->graph->values[first].shape));
+    return tsr_fail(TSR_ERROR_SHAPE, "%s '%s' of shape %s has %s '%s' of shape %s",
+                    alike ? "crop:" : "augmentation:", picture->name,
+                    tsr_shape_text(&picture->shape),
+                    alike ? "no multiple of the pixels of" : "not as many samples as", other->name,
+                    tsr_shape_text(&other->shape));
 }
 
-static tsr_status check_channels(const tsr_training *t, int value) {
+static tsr_status check_colors(const tsr_training *t, int value, const tsr_color_range *range) {
+    const tsr_value *picture = &t->graph->values[value];
     int64_t channels = picture_shape(t, value).dim[1];
-    return channels == 1 || channels == 3
-               ? TSR_OK
-               : tsr_fail(TSR_ERROR_SHAPE,
-                          "brightness, contrast and saturation are of 1 or 3 channels, not of "
-                          "'%s' of shape %s",
-                          t->graph->values[value].name,
-                          tsr_shape_text(&t->graph->values[value].shape));
+    if (channels != 1 && channels != 3)
+        return tsr_fail(TSR_ERROR_SHAPE,
+                        "brightness, contrast and saturation are of 1 or 3 channels, not of '%s' "
+                        "of shape %s",
+                        picture->name, tsr_shape_text(&picture->shape));
+    for (int c = 0; c < channels; c++) {
+        float span = range->white[c] - range->black[c];
+        if (!isfinite(span) || span == 0)
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
+                            "black and white of channel %d of '%s' are the same, or no finite "
+                            "numbers",
+                            c, picture->name);
+    }
+    return TSR_OK;
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -146,7 +158,7 @@ static int build_augmented(tsr_training *t, tsr_builder *b, int value,
         return value;
     tsr_build_fail(b, check_size(t, value));
     if (recolored)
-        tsr_build_fail(b, check_channels(t, value));
+        tsr_build_fail(b, check_colors(t, value, range));
     if (b->status != TSR_OK)
         return TSR_NONE;
     if (d->channels_last)
@@ -212,7 +224,8 @@ static double near_one(tsr_random *random, float by) {
 
 /* From -most to most, in normalized units of an axis of so many pixels. */
 static float offset(tsr_random *random, int64_t most, int64_t pixels) {
-    double by = floor(tsr_random_uniform(random) * (double)(2 * most + 1)) - (double)most;
+    double places = 2 * (double)most + 1;
+    double by = floor(tsr_random_uniform(random) * places) - (double)most;
     return (float)(2 * by / (double)pixels);
 }
 
@@ -288,21 +301,12 @@ static tsr_status check_amount(float amount, const char *name) {
                : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s is not in 0..1", name);
 }
 
-static tsr_status take_range(tsr_color_range *range) {
+static void fill_range(tsr_color_range *range) {
     bool empty = true;
     for (int c = 0; c < 3; c++)
         empty = empty && range->black[c] == 0 && range->white[c] == 0;
-    for (int c = 0; c < 3; c++) {
-        float span;
-        range->white[c] = empty ? 1 : range->white[c];
-        span = range->white[c] - range->black[c];
-        if (!isfinite(span) || span == 0)
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "black and white of channel %d are the same, or no "
-                            "finite numbers",
-                            c);
-    }
-    return TSR_OK;
+    for (int c = 0; c < 3 && empty; c++)
+        range->white[c] = 1;
 }
 
 tsr_status tsr_trainer_take_augmentation(tsr_trainer_desc *d) {
@@ -314,6 +318,7 @@ tsr_status tsr_trainer_take_augmentation(tsr_trainer_desc *d) {
     if (d->recolor_targets && !recolors(d))
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "recolor_targets needs "
                                                     "brightness, contrast or saturation");
-    TSR_TRY(take_range(&d->input_colors));
-    return take_range(&d->target_colors);
+    fill_range(&d->input_colors);
+    fill_range(&d->target_colors);
+    return TSR_OK;
 }

@@ -7,10 +7,24 @@
 #include "api/sized.h"
 #include "base/error.h"
 
-static tsr_status check_number(float number, bool good, const char *name) {
+/* range: what it has to be, in words. */
+static tsr_status check_number(float number, bool good, const char *name, const char *range) {
     return isfinite(number) && good
                ? TSR_OK
-               : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s is no number that it can be", name);
+               : tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s has to be %s", name, range);
+}
+
+static tsr_status check_positive(float number, const char *name) {
+    return check_number(number, number > 0, name, "above 0");
+}
+
+static tsr_status check_not_negative(float number, const char *name) {
+    return check_number(number, number >= 0, name, "0 or more");
+}
+
+/* What an average or a momentum keeps. */
+static tsr_status check_kept(float number, const char *name) {
+    return check_number(number, number >= 0 && number < 1, name, "at least 0 and below 1");
 }
 
 static tsr_status check_term(const tsr_loss_term *term) {
@@ -18,8 +32,8 @@ static tsr_status check_term(const tsr_loss_term *term) {
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no loss %d", (int)term->loss);
     if (term->loss != TSR_LOSS_SSIM && term->range != 0)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "range is for TSR_LOSS_SSIM");
-    TSR_TRY(check_number(term->range, term->range >= 0, "range of a loss"));
-    return check_number(term->weight, term->weight > 0, "weight of a loss");
+    TSR_TRY(check_not_negative(term->range, "range of a loss"));
+    return check_positive(term->weight, "weight of a loss");
 }
 
 static tsr_status check_discriminator(const tsr_trainer_desc *d) {
@@ -27,7 +41,7 @@ static tsr_status check_discriminator(const tsr_trainer_desc *d) {
         if ((unsigned)d->adversarial > TSR_ADVERSARIAL_LEAST_SQUARES)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "there is no adversarial loss %d",
                             (int)d->adversarial);
-        return check_number(d->adversarial_weight, d->adversarial_weight > 0, "adversarial_weight");
+        return check_positive(d->adversarial_weight, "adversarial_weight");
     }
     if (!d->adversarial && d->adversarial_weight == 0 && !d->spectral_norm)
         return TSR_OK;
@@ -51,17 +65,16 @@ static tsr_status check_schedule(const tsr_trainer_desc *d) {
 }
 
 tsr_status tsr_trainer_check_desc(const tsr_trainer_desc *d) {
-    TSR_TRY(check_number(d->learning_rate, d->learning_rate > 0, "learning_rate"));
-    TSR_TRY(check_number(d->beta1, d->beta1 >= 0 && d->beta1 < 1, "beta1"));
-    TSR_TRY(check_number(d->beta2, d->beta2 >= 0 && d->beta2 < 1, "beta2"));
-    TSR_TRY(check_number(d->epsilon, d->epsilon > 0, "epsilon"));
-    TSR_TRY(check_number(d->momentum, d->momentum >= 0 && d->momentum < 1, "momentum"));
-    TSR_TRY(check_number(d->weight_decay, d->weight_decay >= 0, "weight_decay"));
-    TSR_TRY(check_number(d->clip_norm, d->clip_norm >= 0, "clip_norm"));
+    TSR_TRY(check_positive(d->learning_rate, "learning_rate"));
+    TSR_TRY(check_kept(d->beta1, "beta1"));
+    TSR_TRY(check_kept(d->beta2, "beta2"));
+    TSR_TRY(check_positive(d->epsilon, "epsilon"));
+    TSR_TRY(check_kept(d->momentum, "momentum"));
+    TSR_TRY(check_not_negative(d->weight_decay, "weight_decay"));
+    TSR_TRY(check_not_negative(d->clip_norm, "clip_norm"));
+    TSR_TRY(check_kept(d->average_decay, "average_decay"));
     for (int i = 0; i < d->loss_count; i++)
         TSR_TRY(check_term(&d->losses[i]));
-    TSR_TRY(check_number(d->average_decay, d->average_decay >= 0 && d->average_decay < 1,
-                         "average_decay"));
     TSR_TRY(check_discriminator(d));
     TSR_TRY(check_schedule(d));
     const tsr_desc_list lists[] = {{"freeze", d->freeze_count, d->freeze},

@@ -21,11 +21,13 @@ tsr_status tsr_training_find_logits(const tsr_graph *graph, int output, tsr_op f
     *logits = output;
     if (!node || node->op != function)
         return TSR_OK;
+    *logits = node->inputs[0];
+    if (function == TSR_OP_Sigmoid)
+        return TSR_OK;
     const tsr_shape *shape = &tsr_node_in(graph, node, 0)->shape;
     int64_t axis = tsr_attr_int(node, "axis", -1);
-    bool along_channels = function == TSR_OP_Sigmoid || axis == 1 || axis == 1 - shape->rank;
+    bool along_channels = axis == 1 || axis == 1 - shape->rank;
     bool coerces = tsr_attr_int(node, "coerce_2d", 0) != 0 && shape->rank != 2;
-    *logits = node->inputs[0];
     if (along_channels && !coerces && tsr_shape_equal(shape, &graph->values[output].shape))
         return TSR_OK;
     return tsr_fail(TSR_ERROR_UNSUPPORTED,
@@ -66,8 +68,10 @@ static int build_cross_entropy(tsr_builder *b, tsr_training_term *term) {
 /* max(y, 0) - y * t + log(1 + exp(-|y|)), which is softplus(y) - y * t. */
 static int build_binary_cross_entropy(tsr_builder *b, tsr_training_term *term) {
     find_scored(b, term, TSR_OP_Sigmoid);
+    const tsr_shape shape = b->graph->values[term->scored].shape; /* a view may follow */
+    int target = tsr_build_reshape(b, term->target, &shape);
     return TSR_BUILD(b, TSR_OP_Sub, TSR_BUILD(b, TSR_OP_Softplus, term->scored),
-                     TSR_BUILD(b, TSR_OP_Mul, term->scored, term->target));
+                     TSR_BUILD(b, TSR_OP_Mul, term->scored, target));
 }
 
 /* The part of all pixels of a row or column at which a window of SSIM begins. */

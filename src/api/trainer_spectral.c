@@ -72,17 +72,20 @@ static int find_origin(const tsr_graph *graph, int value) {
     return value;
 }
 
+/* By a product: a Gemm's third input is a bias, and a MatMul may have its weights first. */
+static bool reads_weights(const tsr_graph *graph, const tsr_node *node, int value) {
+    bool first = node->op == TSR_OP_MatMul,
+         second = first || node->op == TSR_OP_Gemm || node->op == TSR_OP_Conv;
+    return (first && find_origin(graph, node->inputs[0]) == value) ||
+           (second && find_origin(graph, node->inputs[1]) == value);
+}
+
 static bool is_normalized(const tsr_graph *graph, int value) {
-    if (graph->values[value].shape.rank < 2 || tsr_shape_count(&graph->values[value].shape) == 0)
-        return false;
-    for (int n = 0; n < graph->node_count; n++) {
-        const tsr_node *node = &graph->nodes[n];
-        bool has_weights =
-            node->op == TSR_OP_Conv || node->op == TSR_OP_Gemm || node->op == TSR_OP_MatMul;
-        if (has_weights && find_origin(graph, node->inputs[1]) == value)
-            return true;
-    }
-    return false;
+    const tsr_shape *shape = &graph->values[value].shape;
+    bool found = false;
+    for (int n = 0; n < graph->node_count && !found; n++)
+        found = reads_weights(graph, &graph->nodes[n], value);
+    return found && shape->rank >= 2 && tsr_shape_count(shape) != 0;
 }
 
 /* state: a parameter of the step. */

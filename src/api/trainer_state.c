@@ -213,10 +213,10 @@ static tsr_status take_states(tsr_trainer *t, tsr_graph *graph) {
         const tsr_value *value = &t->graph->values[t->training.states[i].before];
         TSR_TRY(find_constant(graph, value->name, TSR_DTYPE_F32, &value->shape, &data[i]));
     }
+    tsr_trainer_cancel_step(t);
     for (int i = 0; i < t->training.state_count; i++)
         TSR_TRY(tsr_trainer_set(t, &t->inputs[t->state_input[i]], data[i]));
     t->steps = count;
-    t->part = TSR_STEP_NONE;
     return TSR_OK;
 }
 

@@ -177,6 +177,12 @@ static tsr_status check_step(const tsr_trainer *t, float *loss) {
 
 /* ---- a step in parts ------------------------------------------------------------------------- */
 
+void tsr_trainer_cancel_step(tsr_trainer *t) {
+    if (t->part == TSR_STEP_RUNS)
+        t->has_losses = false;
+    t->part = TSR_STEP_NONE;
+}
+
 tsr_status tsr_trainer_begin_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,
                                    const tsr_array *targets, int target_count, size_t size) {
     const step_arrays arrays = {inputs, targets, input_count, target_count, size};
@@ -184,6 +190,7 @@ tsr_status tsr_trainer_begin_sized(tsr_trainer *trainer, const tsr_array *inputs
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_begin: trainer is NULL");
     tsr_status status = check_arrays(trainer, &arrays);
     if (status == TSR_OK) {
+        tsr_trainer_cancel_step(trainer);
         status = set_arrays(trainer, &arrays);
         trainer->part = status == TSR_OK ? TSR_STEP_BEGUN : TSR_STEP_NONE;
     }
@@ -214,7 +221,7 @@ static tsr_status work(tsr_trainer *t, double ms) {
 /* The rest of a step that was submitted, or failed to be. */
 static tsr_status end_step(tsr_trainer *t, tsr_status status, float *loss) {
     t->part = TSR_STEP_NONE;
-    t->has_losses = t->has_losses || status == TSR_OK;
+    t->has_losses = status == TSR_OK;
     if (status == TSR_OK && loss)
         status = check_step(t, loss);
     if (status != TSR_OK)
@@ -272,6 +279,7 @@ tsr_status tsr_trainer_losses(tsr_trainer *trainer, float *losses, int count) {
     if (!trainer->has_losses || trainer->part == TSR_STEP_RUNS)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s", trainer->graph->file,
                         trainer->part == TSR_STEP_RUNS ? "a step is in progress"
+                        : trainer->steps               ? "the last step was not completed"
                                                        : "no step has been made");
     tsr_status status = tsr_trainer_get(trainer, &trainer->losses, trainer->read);
     if (status != TSR_OK)

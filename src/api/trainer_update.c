@@ -20,11 +20,10 @@ static int number(tsr_training *t, tsr_builder *b, tsr_training_number which) {
                                          : t->numbers[which];
 }
 
-/* A state of the optimizer, of a parameter's shape; its index. */
-static int add_state(tsr_training *t, tsr_builder *b, int parameter, const char *suffix) {
-    const tsr_shape shape = t->graph->values[parameter].shape;
-    const char *name = t->graph->values[parameter].name;
-    int before = tsr_training_add_input(t, name, suffix, &shape);
+/* A state that is named after a value; its index. */
+static int add_state(tsr_training *t, tsr_builder *b, int of, const char *suffix,
+                     const tsr_shape *shape) {
+    int before = tsr_training_add_input(t, t->graph->values[of].name, suffix, shape);
     tsr_training_state *state = before == TSR_NONE ? NULL : tsr_training_add_state(t);
     if (!state)
         return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
@@ -32,11 +31,23 @@ static int add_state(tsr_training *t, tsr_builder *b, int parameter, const char 
     return t->state_count - 1;
 }
 
+/* Of a parameter, or of several vectors one after the other. */
 typedef struct update {
-    int parameter, gradient;
+    int count;
+    const int *parameters; /* which of the group's */
+    int first;             /* of them, as a value */
+    int gradient;
     int finite, factor; /* the gradient counts as 0 unless finite, times factor; TSR_NONE: 1 */
     bool decays;
 } update;
+
+/* A state of the optimizer, of the gradient's shape; its index. */
+static int add_update_state(tsr_training *t, tsr_builder *b, const update *u, const char *suffix) {
+    if (b->status != TSR_OK)
+        return TSR_NONE;
+    const tsr_shape shape = t->graph->values[u->gradient].shape;
+    return add_state(t, b, u->first, suffix, &shape);
+}
 
 /* Chains in which each result has one reader: GPUs compute each in a pass. So every reader of the
  * gradient has nodes of its own that guard it. */
@@ -46,7 +57,7 @@ static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u
         g = TSR_BUILD(b, TSR_OP_Mul, g, u->factor);
     g = TSR_BUILD(b, TSR_OP_Where, u->finite, g, tsr_build_number(b, 0));
     if (u->decays && t->desc->update != TSR_UPDATE_ADAMW)
-        g = TSR_BUILD(b, TSR_OP_Add, g, scaled(b, u->parameter, t->desc->weight_decay));
+        g = TSR_BUILD(b, TSR_OP_Add, g, scaled(b, u->first, t->desc->weight_decay));
     return g;
 }
 
@@ -61,8 +72,7 @@ static int build_average(tsr_training *t, tsr_builder *b, int state, int part, i
 
 static int build_adam(tsr_training *t, tsr_builder *b, const update *u) {
     const tsr_trainer_desc *d = t->desc;
-    int mean = add_state(t, b, u->parameter, "mean"),
-        variance = add_state(t, b, u->parameter, "variance");
+    int mean = add_update_state(t, b, u, "mean"), variance = add_update_state(t, b, u, "variance");
     int square = TSR_BUILD(b, TSR_OP_Pow, build_gradient(t, b, u), tsr_build_number(b, 2));
     int m = build_average(t, b, mean, tsr_build_number(b, 1 - d->beta1), build_gradient(t, b, u)),
         v = build_average(t, b, variance, tsr_build_number(b, 1 - d->beta2), square);
@@ -75,7 +85,7 @@ static int build_adam(tsr_training *t, tsr_builder *b, const update *u) {
 
 /* The momentum's state becomes momentum * before + gradient. */
 static int build_momentum(tsr_training *t, tsr_builder *b, const update *u) {
-    int state = add_state(t, b, u->parameter, "momentum");
+    int state = add_update_state(t, b, u, "momentum");
     if (state == TSR_NONE)
         return TSR_NONE;
     int kept = scaled(b, t->states[state].before, t->desc->momentum);
@@ -90,20 +100,107 @@ static int build_sgd(tsr_training *t, tsr_builder *b, const update *u) {
     return TSR_BUILD(b, TSR_OP_Mul, change, number(t, b, TSR_STEP_SIZE));
 }
 
-static int build_update(tsr_training *t, tsr_builder *b, const update *u) {
+static void build_update(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                         const update *u) {
     const tsr_trainer_desc *d = t->desc;
-    int kept = u->parameter;
-    if (u->decays && d->update == TSR_UPDATE_ADAMW)
-        kept = TSR_BUILD(b, TSR_OP_Mul, kept, number(t, b, TSR_WEIGHT_FACTOR));
+    int64_t begin = 0, end;
     int change = d->update == TSR_UPDATE_SGD ? build_sgd(t, b, u) : build_adam(t, b, u);
-    return TSR_BUILD(b, TSR_OP_Sub, kept, change);
+    for (int i = 0; i < u->count && b->status == TSR_OK; i++, begin = end) {
+        tsr_training_state *state = &t->states[group->first + u->parameters[i]];
+        int kept = state->before, part = change;
+        end = begin + t->graph->values[kept].shape.dim[0];
+        if (u->decays && d->update == TSR_UPDATE_ADAMW)
+            kept = TSR_BUILD(b, TSR_OP_Mul, kept, number(t, b, TSR_WEIGHT_FACTOR));
+        if (u->count > 1)
+            part = tsr_build_slice(b, change, 0, begin, end);
+        state->after = TSR_BUILD(b, TSR_OP_Sub, kept, part);
+    }
 }
 
-static int build_sum_of_squares(tsr_builder *b, int count, const int *gradients) {
+/* ---- which are updated together ---------------------------------------------------------------
+ */
+
+/* Vectors have few elements, for which passes of their own cost too much. Those whose size is a
+ * multiple of 64, of 4, and others are updated together: each begins at a whole texel and at an
+ * aligned offset of a buffer, so that Concat and Slice copy nothing. */
+typedef enum update_kind {
+    VECTORS_OF_64,
+    VECTORS_OF_4,
+    VECTORS,
+    TENSORS,
+    UPDATE_KINDS
+} update_kind;
+
+static update_kind kind_of(const tsr_training *t, const tsr_training_group *group, int i) {
+    const tsr_shape *shape = &t->graph->values[t->states[group->first + i].before].shape;
+    int64_t size = shape->dim[0];
+    return shape->rank != 1 ? TENSORS
+           : size % 64 == 0 ? VECTORS_OF_64
+           : size % 4 == 0  ? VECTORS_OF_4
+                            : VECTORS;
+}
+
+typedef struct update_list {
+    int count;
+    update *updates;
+    int *parameters, *gradients; /* of all, in the order of updates */
+} update_list;
+
+/* Of the `count` parameters from `first` on in the list's order. */
+static void add_update(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                       update_list *list, int first, int count) {
+    const tsr_attr axis = tsr_int_attr("axis", 0);
+    const int *parameters = &list->parameters[first], *gradients = &list->gradients[first];
+    int value = t->states[group->first + parameters[0]].before;
+    list->updates[list->count++] = (update){
+        .count = count,
+        .parameters = parameters,
+        .first = value,
+        .gradient = count == 1 ? gradients[0]
+                               : tsr_build_with(b, TSR_OP_Concat, count, gradients, 1, &axis),
+        .decays = t->desc->weight_decay != 0 && t->graph->values[value].shape.rank > 1};
+}
+
+static void add_updates_of(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                           const int *gradients, update_kind kind, update_list *list, int *first) {
+    int count = 0;
+    for (int i = 0; i < group->parameter_count; i++) {
+        if (kind_of(t, group, i) != kind)
+            continue;
+        list->parameters[*first + count] = i;
+        list->gradients[*first + count++] = gradients[i];
+        if (kind == TENSORS)
+            add_update(t, b, group, list, *first + count - 1, 1);
+    }
+    if (kind != TENSORS && count)
+        add_update(t, b, group, list, *first, count);
+    *first += count;
+}
+
+static void list_updates(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                         const int *gradients, update_list *list) {
+    tsr_arena *arena = t->graph->arena;
+    const int count = group->parameter_count;
+    int first = 0;
+    *list = (update_list){.updates = TSR_NEW(arena, count, update),
+                          .parameters = TSR_NEW(arena, count, int),
+                          .gradients = TSR_NEW(arena, count, int)};
+    if (!list->updates || !list->parameters || !list->gradients) {
+        tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+        return;
+    }
+    for (update_kind kind = 0; kind < UPDATE_KINDS; kind++)
+        add_updates_of(t, b, group, gradients, kind, list, &first);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static int build_sum_of_squares(tsr_builder *b, const update_list *list) {
     const tsr_attr drop = tsr_int_attr("keepdims", 0);
     int sum = TSR_NONE;
-    for (int i = 0; i < count; i++) {
-        int squares = tsr_build_with(b, TSR_OP_ReduceSumSquare, 1, &gradients[i], 1, &drop);
+    for (int i = 0; i < list->count; i++) {
+        int squares =
+            tsr_build_with(b, TSR_OP_ReduceSumSquare, 1, &list->updates[i].gradient, 1, &drop);
         sum = sum == TSR_NONE ? squares : TSR_BUILD(b, TSR_OP_Add, sum, squares);
     }
     return sum;
@@ -128,18 +225,18 @@ static void guard_statistics(tsr_training *t, tsr_builder *b, const tsr_training
 /* A loss or gradients that are infinite or NaN would spoil all weights: gradients count as 0. */
 void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
                                 int loss, const int *gradients) {
-    int squares = build_sum_of_squares(b, group->parameter_count, gradients);
+    update_list list;
+    list_updates(t, b, group, gradients, &list);
+    int squares = build_sum_of_squares(b, &list);
     int checked = TSR_BUILD(b, TSR_OP_Add, squares, tsr_training_magnitude(b, loss));
     int finite = TSR_BUILD(b, TSR_OP_Less, checked, tsr_build_number(b, FLT_MAX));
     int factor = t->desc->clip_norm > 0 ? build_clip_factor(t, b, squares) : TSR_NONE;
     t->checked = t->checked == TSR_NONE ? checked : TSR_BUILD(b, TSR_OP_Add, t->checked, checked);
     guard_statistics(t, b, group, finite);
-    for (int i = 0; i < group->parameter_count; i++) {
-        const int state = group->first + i, parameter = t->states[state].before;
-        const bool decays =
-            t->desc->weight_decay != 0 && t->graph->values[parameter].shape.rank > 1;
-        int after = build_update(t, b, &(update){parameter, gradients[i], finite, factor, decays});
-        t->states[state].after = after; /* by now of more states, elsewhere */
+    for (int i = 0; i < list.count; i++) {
+        list.updates[i].finite = finite;
+        list.updates[i].factor = factor;
+        build_update(t, b, group, &list.updates[i]);
     }
 }
 
@@ -148,7 +245,9 @@ void tsr_training_build_averages(tsr_training *t, tsr_builder *b) {
     const tsr_training_group *group = &t->model;
     t->average = t->state_count;
     for (int i = group->first; i < group->first + group->count; i++) {
-        int state = add_state(t, b, t->states[i].before, "average");
+        const int of = t->states[i].before;
+        const tsr_shape shape = t->graph->values[of].shape;
+        int state = add_state(t, b, of, "average", &shape);
         if (state == TSR_NONE)
             return;
         t->states[state].initial = t->states[i].initial;

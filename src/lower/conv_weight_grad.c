@@ -49,10 +49,12 @@ static void choose_block(const tsr_plan *plan, weight_sums *s) {
 }
 
 /* The texels of a weights' tensor are few, and llvmpipe's threads rasterise 64x64 of them each. */
-static int64_t busy_partials(const tsr_plan *plan, int64_t fragments, int64_t segments) {
-    enum { THREADS_FRAGMENTS = 2048, LEAST_SEGMENTS = 4 };
-    return plan->device.software ? tsr_min(THREADS_FRAGMENTS / fragments, segments / LEAST_SEGMENTS)
-                                 : tsr_busy_partials(plan, fragments, segments);
+static int64_t busy_partials(const tsr_plan *plan, int64_t sums, int64_t segments) {
+    enum { THREADS_FRAGMENTS = 2048, LEAST_SEGMENTS = 4, BUSY_INVOCATIONS = 65536 };
+    if (plan->device.software)
+        return tsr_min(THREADS_FRAGMENTS / sums, segments / LEAST_SEGMENTS);
+    return plan->device.language == TSR_WGSL ? tsr_min(BUSY_INVOCATIONS / sums, segments)
+                                             : tsr_busy_partials(plan, sums, segments);
 }
 
 /* Partial sums: as many as keep the device busy, each within max_loop_iterations. Rows are summed

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LIST = 64, MAX_TEXT = 1 << 14, MAX_GRAPHS = 96 };
+enum { MAX_LIST = 1024, MAX_TEXT = 1 << 14, MAX_GRAPHS = 96 };
 
 typedef struct builder {
     onnx_writer *writer;
@@ -24,7 +24,9 @@ static void die(const char *text) {
 
 static int read_ints(const char *text, int64_t *ints) {
     int count = 0;
-    for (char *end; *text && count < MAX_LIST; text = *end == ',' ? end + 1 : end) {
+    for (char *end; *text; text = *end == ',' ? end + 1 : end) {
+        if (count == MAX_LIST)
+            die(text);
         ints[count++] = strtoll(text, &end, 10);
         if (end == text || (*end && *end != ',' && !strchr("]})>", *end)))
             die(text);
@@ -36,7 +38,9 @@ static int read_ints(const char *text, int64_t *ints) {
 
 static int read_floats(const char *text, float *floats) {
     int count = 0;
-    for (char *end; *text && *text != '>' && count < MAX_LIST; text = *end == ',' ? end + 1 : end) {
+    for (char *end; *text && *text != '>'; text = *end == ',' ? end + 1 : end) {
+        if (count == MAX_LIST)
+            die(text);
         floats[count++] = strtof(text, &end);
         if (end == text)
             die(text);

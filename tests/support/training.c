@@ -12,6 +12,17 @@ tsr_trainer *make_trainer(tsr_device *device, const tsr_model *model,
     return trainer;
 }
 
+void expect_no_trainer(const char *text, const tsr_trainer_desc *desc, tsr_status status,
+                       const char *words) {
+    tsr_model *model = make_model(text);
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = "cpu"});
+    tsr_trainer *trainer;
+    expect_failure(tsr_trainer_create(device, model, desc, &trainer), status, words);
+    assert_null(trainer);
+    tsr_device_destroy(device);
+    tsr_model_free(model);
+}
+
 static tsr_array whole(const tsr_tensor_info *info, const float *data) {
     return (tsr_array){.data = (void *)data, .count = (size_t)tsr_shape_count(&info->shape)};
 }

@@ -9,6 +9,9 @@
 #include "tessera_train.h"
 
 tsr_trainer *make_trainer(tsr_device *device, const tsr_model *model, const tsr_trainer_desc *desc);
+/* Of make_model()'s text, on the cpu backend: the trainer is refused so. */
+void expect_no_trainer(const char *text, const tsr_trainer_desc *desc, tsr_status status,
+                       const char *words);
 /* A step of a trainer that has one input and one target: as many elements as they have. */
 tsr_status step_trainer(tsr_trainer *trainer, const float *input, const float *target, float *loss);
 

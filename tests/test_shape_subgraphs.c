@@ -157,7 +157,7 @@ static const subgraph cases[] = {
     /* sum / x.numel() */
     {"Size x[N,4,H,W] -> n; Cast n -> f to=1; ReduceSum x -> sum; Div sum f -> y",
      "ReduceSum+Div",
-     3,
+     5,
      {"[1, 1, 1, 1]", "[1, 1, 1, 1]", "[1, 1, 1, 1]"}},
     /* a condition on a size: If, both branches of which are written */
     {SIZES "Equal h i1 -> is; If is -> y then_branch=@1 else_branch=@2 @ "

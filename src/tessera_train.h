@@ -165,7 +165,8 @@ typedef struct tsr_trainer_desc {
     float adversarial_weight; /* of its loss, beside the terms; 0: 1 */
     /* Miyato et al. 2018, "Spectral normalization": the discriminator's weights of Conv, Gemm and
      * MatMul, as matrices of their first axis by all others, are divided by their largest singular
-     * value, which one power iteration estimates each time that they are read. */
+     * value. One power iteration estimates it before the discriminator's update, another before the
+     * model's. */
     bool spectral_norm;
     /* tsr_trainer_create() only plans; tsr_trainer_advance() does the rest. */
     bool prepare_in_steps;

@@ -128,10 +128,44 @@ static void test_generator_step(void **state) {
     tsr_model_free(discriminator);
 }
 
+/* The root of the sum of squares of what weights have changed by. */
+static double distance(const tsr_model *a, const tsr_model *b, int count,
+                       const char *const names[]) {
+    double squares = 0;
+    for (int i = 0; i < count; i++) {
+        tsr_shape shape;
+        const float *of_a = model_weights(a, names[i], &shape),
+                    *of_b = model_weights(b, names[i], NULL);
+        for (int64_t w = 0; w < tsr_shape_count(&shape); w++)
+            squares += ((double)of_a[w] - of_b[w]) * ((double)of_a[w] - of_b[w]);
+    }
+    return sqrt(squares);
+}
+
+/* Gradients of the model and those of the discriminator are clipped each for themselves. */
+static void test_clipped(void **state) {
+    (void)state;
+    static const char *const names[] = {"paint.weight", "paint.bias"};
+    const gan_sample s = make_gan_sample(6);
+    const tsr_trainer_desc desc = {
+        .loss = TSR_LOSS_L1, .update = TSR_UPDATE_SGD, .learning_rate = 0.5f, .clip_norm = 0.01f};
+    tsr_model *model = make_gan_generator(),
+              *discriminator = finish_gan_net(make_gan_discriminator_net());
+    gan_outcome o = run_gan_step(discriminator, &s, desc);
+    assert_true(fabs(distance(o.model, model, 2, names) - 0.005) < 1e-5);
+    assert_true(
+        fabs(distance(o.discriminator, discriminator, GAN_PARAMETERS, gan_discriminator_weights) -
+             0.005) < 1e-5);
+    free_gan_outcome(&o);
+    tsr_model_free(discriminator);
+    tsr_model_free(model);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_discriminator_step),
         cmocka_unit_test(test_generator_step),
+        cmocka_unit_test(test_clipped),
     };
     return cmocka_run_group_tests_name("training with a discriminator", tests, NULL, NULL);
 }

@@ -64,17 +64,17 @@ void tsr_grad_give(tsr_gradient_call *g, int i, int value) {
     int of = g->node->inputs[i], *sum = &g->all->gradient[of];
     if (g->b.status != TSR_OK)
         return;
-    if (!tsr_shape_equal(&graph->values[value].shape, &graph->values[of].shape)) {
+    const tsr_shape shape = graph->values[of].shape;
+    if (graph->values[value].dtype != graph->values[of].dtype)
+        value = tsr_build_cast_like(&g->b, value, of);
+    value = *sum == TSR_NONE ? tsr_grad_expand(g, value, &shape) : TSR_GRAD(g, Add, *sum, value);
+    if (g->b.status == TSR_OK && !tsr_shape_equal(&graph->values[value].shape, &shape))
         tsr_build_fail(&g->b,
                        tsr_fail(TSR_ERROR_SHAPE, "a gradient of shape %s for '%s' of shape %s",
                                 tsr_shape_text(&graph->values[value].shape), graph->values[of].name,
-                                tsr_shape_text(&graph->values[of].shape)));
+                                tsr_shape_text(&shape)));
+    if (g->b.status != TSR_OK)
         return;
-    }
-    if (graph->values[value].dtype != graph->values[of].dtype)
-        value = tsr_build_cast_like(&g->b, value, of);
-    if (*sum != TSR_NONE)
-        value = TSR_GRAD(g, Add, *sum, value);
     *sum = value;
     g->all->reader[of] = (int)(g->node - g->all->nodes);
 }
@@ -92,16 +92,6 @@ int tsr_grad_reduce(tsr_gradient_call *g, tsr_op op, int value, int count, const
     if (count == 0)
         return value;
     return TSR_BUILD(&g->b, op, value, tsr_build_ints(&g->b, count, axes));
-}
-
-int tsr_grad_sum_to(tsr_gradient_call *g, int value, const tsr_shape *shape) {
-    const tsr_shape from = tsr_grad_shape(g, value);
-    int64_t axes[TSR_MAX_RANK];
-    int count = 0, more = from.rank - shape->rank;
-    for (int i = 0; i < from.rank; i++)
-        if (from.dim[i] != (i < more ? 1 : shape->dim[i - more]))
-            axes[count++] = i;
-    return tsr_grad_reshape(g, tsr_grad_reduce(g, TSR_OP_ReduceSum, value, count, axes), shape);
 }
 
 int tsr_grad_expand(tsr_gradient_call *g, int value, const tsr_shape *shape) {

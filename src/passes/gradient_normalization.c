@@ -103,7 +103,7 @@ static void give_statistics(tsr_gradient_call *g, int count, const int64_t *axes
         elements *= shape.dim[axes[i]];
     const float part = 1 / (float)elements;
     if (of_mean != TSR_NONE)
-        tsr_grad_give(g, 0, tsr_grad_expand(g, tsr_grad_scale(g, of_mean, part), &shape));
+        tsr_grad_give(g, 0, tsr_grad_scale(g, of_mean, part));
     if (of_inverse == TSR_NONE)
         return;
     int inverse = g->node->outputs[2];

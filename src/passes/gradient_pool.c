@@ -86,7 +86,7 @@ void tsr_gradient_average_pool(tsr_gradient_call *g) {
 void tsr_gradient_global_average_pool(tsr_gradient_call *g) {
     const tsr_shape shape = tsr_grad_shape(g, g->x);
     float pixels = (float)tsr_dim_product(&shape, 2, shape.rank);
-    tsr_grad_give(g, 0, tsr_grad_expand(g, tsr_grad_scale(g, g->dy, 1 / pixels), &shape));
+    tsr_grad_give(g, 0, tsr_grad_scale(g, g->dy, 1 / pixels));
 }
 
 /* The largest elements share. */

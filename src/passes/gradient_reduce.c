@@ -37,13 +37,13 @@ static int result(tsr_gradient_call *g, const reduction *r) {
 
 void tsr_gradient_reduce_sum(tsr_gradient_call *g) {
     const reduction r = begin(g);
-    tsr_grad_give(g, 0, tsr_grad_expand(g, r.dy, &r.shape));
+    tsr_grad_give(g, 0, r.dy);
 }
 
 void tsr_gradient_reduce_mean(tsr_gradient_call *g) {
     const reduction r = begin(g);
     float count = (float)tsr_shape_count(&r.shape) / (float)tsr_shape_count(&r.kept);
-    tsr_grad_give(g, 0, tsr_grad_expand(g, tsr_grad_scale(g, r.dy, 1 / count), &r.shape));
+    tsr_grad_give(g, 0, tsr_grad_scale(g, r.dy, 1 / count));
 }
 
 void tsr_gradient_reduce_sum_square(tsr_gradient_call *g) {
@@ -65,7 +65,7 @@ void tsr_gradient_reduce_l2(tsr_gradient_call *g) {
 
 void tsr_gradient_reduce_log_sum(tsr_gradient_call *g) {
     const reduction r = begin(g);
-    tsr_grad_give(g, 0, tsr_grad_expand(g, DO(Div, r.dy, DO(Exp, result(g, &r))), &r.shape));
+    tsr_grad_give(g, 0, DO(Div, r.dy, DO(Exp, result(g, &r))));
 }
 
 void tsr_gradient_reduce_log_sum_exp(tsr_gradient_call *g) {

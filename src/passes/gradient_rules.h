@@ -23,7 +23,7 @@ typedef void tsr_gradient_fn(tsr_gradient_call *g);
 bool tsr_grad_wants(const tsr_gradient_call *g, int input);
 /* The gradient of output i; TSR_NONE if the loss does not depend on it. */
 int tsr_grad_of_output(const tsr_gradient_call *g, int i);
-/* Adds to the gradient of input i, whose shape the value has. */
+/* Adds a value to the gradient of input i, to whose shape it is broadcast. */
 void tsr_grad_give(tsr_gradient_call *g, int i, int value);
 void tsr_grad_refuse(tsr_gradient_call *g, const char *what);
 
@@ -35,7 +35,7 @@ tsr_shape tsr_grad_shape(const tsr_gradient_call *g, int value);
 /* The value itself if it has the shape. */
 int tsr_grad_reshape(tsr_gradient_call *g, int value, const tsr_shape *shape);
 /* The sum over the axes along which a tensor of the shape was repeated: the reverse of numpy's
- * broadcasting. */
+ * broadcasting. What another sum tells is not summed again. */
 int tsr_grad_sum_to(tsr_gradient_call *g, int value, const tsr_shape *shape);
 int tsr_grad_expand(tsr_gradient_call *g, int value, const tsr_shape *shape);
 int tsr_grad_zeros(tsr_gradient_call *g, const tsr_shape *shape);

@@ -241,6 +241,10 @@ against="d['against']['device'].startswith('cpu')"
 check 'a backend against itself' json_holds bench.json "$against" "figure(d['against']['ratio'])" \
     "d['against']['ratio_q1'] <= d['against']['ratio'] <= d['against']['ratio_q3']" \
     "figure(d['against']['here']['median_ms'], d['against']['there']['median_ms'])"
+expect 0 'ratio step / run' bench chain.onnx --backend cpu --runs 3 --train --json bench.json
+check 'training steps beside runs' json_holds bench.json "figure(*[d['train'][k][q] for k in ('step', 'run') for q in ('median_ms', 'q1_ms')])" \
+    "figure(d['train']['ratio'], d['train']['first_ms'], d['train']['nodes'])"
+expect 2 'there is no weight' bench relu.onnx --dim N=1 --shape x=1,3,4,4 --backend cpu --runs 2 --train
 expect 0 'against cpu: ' bench relu.onnx --dim N=1 --shape x=1,3,4,4 --backend cpu --runs 2 --against "$tool"
 expect 3 "no backend 'nowhere'" bench chain.onnx --backend cpu --runs 2 --against nowhere
 expect 2 'no/such/tool: cannot be run' bench chain.onnx --backend cpu --against no/such/tool

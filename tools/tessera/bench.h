@@ -10,7 +10,7 @@
 typedef struct bench_options {
     job_options job;
     int runs, warmup;
-    bool layers;
+    bool layers, train;
     char *json, *trace, *svg;
     char *against; /* a backend, or the path of another build's tessera */
     char *serve;   /* the backend to run as a server on */
@@ -51,6 +51,12 @@ typedef struct bench_baseline {
     summary ours, theirs, ratio; /* milliseconds; ours / theirs, per pair of runs */
 } bench_baseline;
 
+typedef struct bench_training {
+    summary step, run, ratio; /* milliseconds; step / run, per pair */
+    double first_ms;          /* the first step */
+    tsr_report report;        /* of a step */
+} bench_training;
+
 typedef struct bench {
     const job *j;
     const bench_options *o;
@@ -72,6 +78,7 @@ typedef struct bench {
     int layer_count;
     bench_layer *layers;
     bench_baseline baseline;
+    bench_training training; /* --train */
 } bench;
 
 /* Sorts the samples. */
@@ -86,6 +93,9 @@ double bench_gflops(int64_t macs, double ms);
 tsr_status bench_run(bench *b, tsr_session *session, double *ms);
 tsr_status bench_measure(bench *b);
 void bench_free(bench *b);
+
+/* bench_train.c: training steps, alternating with runs of the session. */
+tsr_status bench_train(bench *b, tsr_session *session, int tune_ms);
 
 /* ---- bench_server.c: a process that executes runs on request ------------------------ / */
 

@@ -82,6 +82,19 @@ static void add_baseline(cJSON *root, const bench_baseline *r) {
     cJSON_AddNumberToObject(baseline, "ratio_q3", r->ratio.q3);
 }
 
+static void add_training(cJSON *root, const bench_training *t) {
+    cJSON *training = cJSON_AddObjectToObject(root, "train");
+    add_summary(cJSON_AddObjectToObject(training, "step"), &t->step);
+    add_summary(cJSON_AddObjectToObject(training, "run"), &t->run);
+    cJSON_AddNumberToObject(training, "ratio", t->ratio.median);
+    cJSON_AddNumberToObject(training, "ratio_q1", t->ratio.q1);
+    cJSON_AddNumberToObject(training, "ratio_q3", t->ratio.q3);
+    add_ms(training, "first_ms", t->first_ms);
+    cJSON_AddNumberToObject(training, "nodes", t->report.node_count);
+    cJSON_AddNumberToObject(training, "passes", t->report.pass_count);
+    cJSON_AddNumberToObject(training, "tensor_bytes", (double)t->report.tensor_bytes);
+}
+
 static cJSON *layer_json(const bench_layer *l) {
     const tsr_node_report *node = &l->node;
     cJSON *layer = cJSON_CreateObject();
@@ -141,6 +154,8 @@ static cJSON *bench_json(const bench *b) {
     add_report(root, &b->report);
     if (b->o->against)
         add_baseline(root, &b->baseline);
+    if (b->o->train)
+        add_training(root, &b->training);
     cJSON *layers = cJSON_AddArrayToObject(root, "layers");
     for (int i = 0; i < b->layer_count; i++)
         cJSON_AddItemToArray(layers, layer_json(&b->layers[i]));

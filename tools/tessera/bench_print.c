@@ -43,6 +43,15 @@ static void print_baseline(const bench_baseline *r) {
            r->ratio.median, r->ratio.q1, r->ratio.q3, r->ratio.min, r->ratio.max);
 }
 
+static void print_training(const bench_training *t) {
+    printf("train   step %.2f ms, quartiles %.2f to %.2f; first step %.2f ms; %d nodes, %d passes, "
+           "%d programs, tensors %s\n",
+           t->step.median, t->step.q1, t->step.q3, t->first_ms, t->report.node_count,
+           t->report.pass_count, t->report.program_count, bytes_label(t->report.tensor_bytes).text);
+    printf("        run %.2f ms in turns with it; ratio step / run %.3f, quartiles %.3f to %.3f\n",
+           t->run.median, t->ratio.median, t->ratio.q1, t->ratio.q3);
+}
+
 /* ---- layers ---------------------------------------------------------------------------------- */
 
 static void print_layer(const bench_layer *layer) {
@@ -85,6 +94,8 @@ void bench_print(const bench *b) {
     print_rates(b);
     if (b->o->against)
         print_baseline(&b->baseline);
+    if (b->o->train)
+        print_training(&b->training);
     if (b->o->layers)
         print_layers(b);
 }

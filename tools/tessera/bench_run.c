@@ -227,6 +227,8 @@ tsr_status bench_measure(bench *b) {
     const tsr_session_desc tuned = {.tune_ms = b->info.is_cpu ? 0 : GPU_TUNE_MS};
     TRY(job_session(b->j, b->device, &tuned, &session));
     tsr_status status = measure_session(b, session);
+    if (status == TSR_OK && b->o->train)
+        status = bench_train(b, session, tuned.tune_ms);
     tsr_session_destroy(session);
     TRY(status);
     if (b->o->against)

@@ -85,6 +85,8 @@ int cmd_bench(int argc, char **argv) {
          0, NULL},
         {"layers", 'l', NULL, "print a table of layers: time, roofline bound and its limit",
          OPTION_FLAG, &o.layers, 0, NULL},
+        {"train", 0, NULL, "time training steps (L1, Adam), too, in turns with runs", OPTION_FLAG,
+         &o.train, 0, NULL},
         {"json", 0, "FILE",
          "write the results as JSON, too; - for nothing but that on standard output", OPTION_TEXT,
          &o.json, 0, NULL},
@@ -99,8 +101,9 @@ int cmd_bench(int argc, char **argv) {
          0, NULL},
     };
     option_set set = {
-        .usage = "tessera bench MODEL [-i [NAME=]FILE]... [--backend NAME] [--runs N] [--layers]\n"
-                 "       [--json FILE] [--trace FILE] [--svg FILE] [--against BACKEND|PATH]",
+        .usage =
+            "tessera bench MODEL [-i [NAME=]FILE]... [--backend NAME] [--runs N] [--layers]\n"
+            "       [--train] [--json FILE] [--trace FILE] [--svg FILE] [--against BACKEND|PATH]",
         .notes =
             "Peaks are measured on this device: multiply-adds, fetches, copies and transfers, each "
             "by itself.\nA bound is a layer's minimum time at these peaks (roofline), limited by "

@@ -320,9 +320,16 @@ static void test_nodes(void **state) {
         {"Sin x[3] -> s; Mul s w[3] -> m; Exp z[3] -> e; Mul m e -> n; ReduceSum n -> l keepdims=0",
          "w", "Sin Mul Exp Mul ReduceSum Mul Mul", "w.gradient"},
         {"Conv x[1,2,5,5] w[3,2,3,3] b[3] -> c; Mul c c -> d; ReduceSum d -> l keepdims=0", "w",
-         "Conv Mul ReduceSum Mul Mul Add ConvWeightGrad", "w.gradient"},
-        {"Mul x[3] x -> y; ReduceSum y -> l keepdims=0", "x", "Mul ReduceSum Mul Mul Add",
-         "x.gradient"},
+         "Conv Mul ReduceSum Mul ConvWeightGrad", "w.gradient"},
+        {"Mul x[3] x -> y; ReduceSum y -> l keepdims=0", "x", "Mul ReduceSum Mul", "x.gradient"},
+        /* the sum over rows is that of the bias; differences from a mean add nothing to it */
+        {"Add x[2,3] z[1,3] -> s; ReduceMean s n(0) -> m; Sub s m -> d; "
+         "ReduceSumSquare d k(0) -> v; Mul d z -> e; Add e z -> f; Mul f t[2,3] -> u; "
+         "Add u v -> w; ReduceSum w -> l keepdims=0",
+         "z",
+         "Add ReduceMean Sub ReduceSumSquare Mul Add Mul Add ReduceSum Mul ReduceSum Mul Mul "
+         "ReduceSum Add Mul Add Mul Neg Mul Add ReduceSum Add",
+         "z.gradient14"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tsr_graph *graph = prepare_graph(onnx_case(18, cases[i].text));

@@ -117,8 +117,7 @@ static void build_update(tsr_training *t, tsr_builder *b, const tsr_training_gro
     }
 }
 
-/* ---- which are updated together ---------------------------------------------------------------
- */
+/* ---- which are updated together -------------------------------------------------------------- */
 
 /* Vectors have few elements, for which passes of their own cost too much. Those whose size is a
  * multiple of 64, of 4, and others are updated together: each begins at a whole texel and at an

@@ -35,7 +35,10 @@ void tsr_gradient_sub(tsr_gradient_call *g) {
 }
 
 void tsr_gradient_mul(tsr_gradient_call *g) {
-    for (int i = 0; i < 2; i++)
+    const bool squares = g->node->inputs[0] == g->node->inputs[1];
+    if (squares && tsr_grad_wants(g, 0))
+        tsr_grad_give(g, 0, DO(Mul, g->x, tsr_grad_scale(g, g->dy, 2)));
+    for (int i = 0; i < 2 && !squares; i++)
         if (tsr_grad_wants(g, i))
             give_sum(g, i, DO(Mul, g->dy, g->node->inputs[1 - i]));
 }

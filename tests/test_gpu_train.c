@@ -65,6 +65,24 @@ static void fill_images(random_source *random, float *input, float *target) {
     }
 }
 
+/* Wide enough for the loops over columns of weight gradients to be unrolled as far as they are. */
+static void test_wide(void **state) {
+    (void)state;
+    need_gpu();
+    check_lesson(
+        &(lesson){
+            .model = make_model(
+                "Mul x[1,3,4,96] k<0.0003> -> s; Conv s w{8,3,4,4} -> c strides=2,2 pads=1,1,1,1; "
+                "LeakyRelu c -> l alpha=0.2; "
+                "Conv l u{8,8,4,4} -> d strides=2,2 pads=1,1,1,1; Relu d -> r; "
+                "ConvTranspose r t{8,8,4,4} -> e strides=2,2 pads=1,1,1,1; Relu e -> q; "
+                "ConvTranspose q v{8,3,4,4} -> y strides=2,2 pads=1,1,1,1"),
+            .desc = {.loss = TSR_LOSS_MSE, .learning_rate = 0.01f},
+            .steps = few_cases() ? 2 : 8,
+            .tolerance = 1e-3},
+        fill_images);
+}
+
 static void test_unet(void **state) {
     (void)state;
     static const tsr_trainer_desc descs[] = {
@@ -136,10 +154,8 @@ static void test_memory(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classifier),
-        cmocka_unit_test(test_unet),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_classifier), cmocka_unit_test(test_unet), cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("training", tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void split(const tsr_plan *plan, weight_sums *s) {
 /* Columns of a trip of the innermost loop: as many as keep the planes that the fragment reads. */
 static int choose_unroll(const tsr_plan *plan, const weight_sums *s) {
     const tsr_layout *g = tsr_plan_layout(plan, s->gradient), *x = tsr_plan_layout(plan, s->input);
-    for (int columns = 4; columns <= 8 && s->block != 1; columns *= 2)
+    for (int columns = 4; columns <= 16 && s->block != 1; columns *= 2)
         if (columns % (g->planes * g->pixel_stride) == 0 &&
             columns * s->window.stride[1] % ((int64_t)x->planes * x->pixel_stride) == 0)
             return columns;

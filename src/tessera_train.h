@@ -121,8 +121,9 @@ typedef struct tsr_trainer_desc {
      * pictures alike: all have as many samples. */
     bool channels_last; /* pictures are [N, H, W, C] */
     bool flip;          /* half of all samples are mirrored, left to right */
-    int64_t crop;       /* moved by up to so many pixels of the first picture, by axis; what comes
-                         * in is as the border. Others have as many pixels, or a multiple. */
+    int64_t crop;       /* most pixels by which samples are shifted along each axis; the border is
+                         * repeated. Pixels are those of the first picture; the others have the
+                         * same size, or a multiple of it. */
     /* Parts by which brightness, contrast (about the middle) and saturation (about the luma of
      * ITU-R BT.601) change at most, 0 to 1: by a factor from 1 - part to 1 + part. What leaves the
      * range is limited to it. Of 1 or 3 channels. */

@@ -16,14 +16,11 @@ static int count_node_reads(const tsr_node *nodes, int count, int value) {
     return reads;
 }
 
-/* The constant of which a Cast makes float32, as files have weights in 16 bits; else TSR_NONE. */
+/* The constant of 16 bits of which a Cast makes the value; else TSR_NONE. */
 static int find_widened(const tsr_graph *graph, int value) {
     int producer = graph->values[value].producer;
     const tsr_node *node = producer == TSR_NONE ? NULL : &graph->nodes[producer];
-    const tsr_value *in = node && node->op == TSR_OP_Cast ? tsr_node_in(graph, node, 0) : NULL;
-    bool widens = in && in->data && (in->dtype == TSR_DTYPE_F16 || in->dtype == TSR_DTYPE_BF16) &&
-                  tsr_attr_int(node, "to", 0) == tsr_dtype_to_onnx(TSR_DTYPE_F32);
-    return widens ? node->inputs[0] : TSR_NONE;
+    return node && tsr_node_widens_constant(graph, node) ? node->inputs[0] : TSR_NONE;
 }
 
 /* Those of what widens it stand for the Cast's. */

@@ -222,7 +222,8 @@ static double near_one(tsr_random *random, float by) {
     return 1 + (2 * tsr_random_uniform(random) - 1) * (double)by;
 }
 
-/* From -most to most, in normalized units of an axis of so many pixels. */
+/* A whole number of pixels from -most to most, in GridSample's coordinates: `pixels` of them are 2
+ * units. */
 static float offset(tsr_random *random, int64_t most, int64_t pixels) {
     double places = 2 * (double)most + 1;
     double by = floor(tsr_random_uniform(random) * places) - (double)most;

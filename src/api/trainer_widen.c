@@ -9,10 +9,6 @@ typedef struct widening {
     const int *reads; /* by value: how many nodes' inputs and graph's outputs it is */
 } widening;
 
-static bool is_half(tsr_dtype dtype) {
-    return dtype == TSR_DTYPE_F16 || dtype == TSR_DTYPE_BF16;
-}
-
 static bool widens(const widening *w, const tsr_node *node) {
     return node->op == TSR_OP_Cast &&
            tsr_attr_int(node, "to", 0) == tsr_dtype_to_onnx(TSR_DTYPE_F32) &&
@@ -35,14 +31,14 @@ static bool has_own_constant(const widening *w, int value) {
         view = find_view(w->graph, value);
     }
     const tsr_value *constant = &w->graph->values[value];
-    return w->reads[value] == 1 && constant->data && is_half(constant->dtype);
+    return w->reads[value] == 1 && constant->data && tsr_dtype_is_half(constant->dtype);
 }
 
 /* Their elements are floats in memory, too. */
 static void widen(const widening *w, tsr_node *cast) {
     tsr_graph *graph = w->graph;
-    const tsr_value *in = tsr_node_in(graph, cast, 0);
-    if (in->data && is_half(in->dtype)) {
+    if (tsr_node_widens_constant(graph, cast)) {
+        const tsr_value *in = tsr_node_in(graph, cast, 0);
         tsr_value *out = tsr_node_out(graph, cast, 0);
         out->data = in->data;
         out->shape = in->shape;

@@ -54,6 +54,10 @@ bool tsr_dtype_is_float(tsr_dtype dtype) {
     return infos[dtype].is_float;
 }
 
+bool tsr_dtype_is_half(tsr_dtype dtype) {
+    return dtype == TSR_DTYPE_F16 || dtype == TSR_DTYPE_BF16;
+}
+
 bool tsr_dtype_is_unsigned(tsr_dtype dtype) {
     return !infos[dtype].is_float && dtype != TSR_DTYPE_BOOL && infos[dtype].low == 0;
 }

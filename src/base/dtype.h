@@ -13,6 +13,8 @@ enum { TSR_DTYPE_COUNT = 0 TSR_DTYPE_MAP(TSR_DTYPE_ONE) };
 enum { TSR_EXACT_FLOATS = 1 << 24, TSR_EXACT_HALVES = 1 << 11 };
 
 bool tsr_dtype_is_float(tsr_dtype dtype);
+/* float16 or bfloat16? */
+bool tsr_dtype_is_half(tsr_dtype dtype);
 /* Has an integer type no negative numbers? */
 bool tsr_dtype_is_unsigned(tsr_dtype dtype);
 /* int8, uint8, bool: what a 16-bit float holds exactly. */

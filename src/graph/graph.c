@@ -270,6 +270,12 @@ int tsr_node_count_reads(const tsr_node *node, int value) {
     return count;
 }
 
+bool tsr_node_widens_constant(const tsr_graph *graph, const tsr_node *node) {
+    const tsr_value *in = node->op == TSR_OP_Cast ? tsr_node_in(graph, node, 0) : NULL;
+    return in && in->data && tsr_dtype_is_half(in->dtype) &&
+           tsr_attr_int(node, "to", 0) == tsr_dtype_to_onnx(TSR_DTYPE_F32);
+}
+
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i) {
     if (i >= node->input_count || node->inputs[i] == TSR_NONE)
         return NULL;

@@ -169,6 +169,8 @@ int64_t tsr_dim_product(const tsr_shape *shape, int first, int last);
 const char *tsr_node_op_name(const tsr_node *node);
 /* How often the node and its post-ops read the value. */
 int tsr_node_count_reads(const tsr_node *node, int value);
+/* Is it a Cast that makes float32 of a constant of 16 bits, as files have weights? */
+bool tsr_node_widens_constant(const tsr_graph *graph, const tsr_node *node);
 /* Input or output i of a node, NULL if absent. */
 const tsr_value *tsr_node_in(const tsr_graph *graph, const tsr_node *node, int i);
 tsr_value *tsr_node_out(const tsr_graph *graph, const tsr_node *node, int i);

@@ -98,13 +98,7 @@ static bool can_fold(const tsr_graph *graph, const tsr_node *node, const tsr_fol
     return work <= f->work && bytes <= f->bytes;
 }
 
-/* Halves are stored as float32 already: weights that a file has so become floats without a copy. */
-static bool widens(const tsr_graph *graph, const tsr_node *node) {
-    const tsr_value *in = node->op == TSR_OP_Cast ? tsr_node_in(graph, node, 0) : NULL;
-    return in && in->data && (in->dtype == TSR_DTYPE_F16 || in->dtype == TSR_DTYPE_BF16) &&
-           tsr_node_out(graph, node, 0)->dtype == TSR_DTYPE_F32;
-}
-
+/* Elements of 16 bits are floats in memory: those of weights are not copied. */
 static tsr_status share(tsr_graph *graph, tsr_node *node) {
     const tsr_value *in = tsr_node_in(graph, node, 0);
     tsr_value *out = tsr_node_out(graph, node, 0);
@@ -195,6 +189,6 @@ tsr_status tsr_folding_begin_export(const tsr_graph *graph, tsr_eval_fn eval,
 tsr_status tsr_fold_node(tsr_graph *graph, tsr_node *node, tsr_folding *f) {
     TSR_TRY(make_room(graph, f));
     if (can_fold(graph, node, f))
-        return widens(graph, node) ? share(graph, node) : fold(graph, node, f);
+        return tsr_node_widens_constant(graph, node) ? share(graph, node) : fold(graph, node, f);
     return node->op == TSR_OP_Dropout ? fold_dropout_mask(graph, node) : TSR_OK;
 }

@@ -87,7 +87,7 @@ int train_set_count(const train_set *s);
 void train_set_augment(const train_set *s, tsr_trainer_desc *desc);
 /* The next batch, in an order that changes after each round. */
 tsr_status train_set_draw(train_set *s, float *inputs, float *targets);
-/* Leaves out the batches of so many steps. */
+/* Skips the batches of the next `steps` steps. */
 void train_set_skip(train_set *s, int steps);
 /* Those held out from the at-th on, as they are; what lacks is filled with the last one. */
 tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets);

@@ -194,15 +194,40 @@ static void list_updates(const tsr_training *t, tsr_builder *b, const tsr_traini
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* Of a tensor's first axis, as [N, 1, 1, 1]: few elements, which others follow. */
+static int build_squares(tsr_builder *b, int gradient) {
+    if (b->status != TSR_OK)
+        return TSR_NONE;
+    const tsr_shape shape = b->graph->values[gradient].shape, listed = {4, {shape.dim[0], 1, 1, 1}};
+    int64_t axes[TSR_MAX_RANK];
+    for (int i = 1; i < shape.rank; i++)
+        axes[i - 1] = i;
+    int squares =
+        TSR_BUILD(b, TSR_OP_ReduceSumSquare, gradient, tsr_build_ints(b, shape.rank - 1, axes));
+    return shape.rank == 4 ? squares : tsr_build_reshape(b, squares, &listed);
+}
+
+/* The tensors' sums are added up together: passes for few elements cost as much as others. */
 static int build_sum_of_squares(tsr_builder *b, const update_list *list) {
-    const tsr_attr drop = tsr_int_attr("keepdims", 0);
-    int sum = TSR_NONE;
+    const tsr_attr drop = tsr_int_attr("keepdims", 0), axis = tsr_int_attr("axis", 0);
+    int *parts = TSR_NEW(b->graph->arena, list->count, int);
+    int sum = TSR_NONE, count = 0;
+    if (!parts)
+        return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
     for (int i = 0; i < list->count; i++) {
-        int squares =
-            tsr_build_with(b, TSR_OP_ReduceSumSquare, 1, &list->updates[i].gradient, 1, &drop);
+        int gradient = list->updates[i].gradient;
+        if (b->graph->values[gradient].shape.rank > 1) {
+            parts[count++] = build_squares(b, gradient);
+            continue;
+        }
+        int squares = tsr_build_with(b, TSR_OP_ReduceSumSquare, 1, &gradient, 1, &drop);
         sum = sum == TSR_NONE ? squares : TSR_BUILD(b, TSR_OP_Add, sum, squares);
     }
-    return sum;
+    if (count == 0)
+        return sum;
+    int all = tsr_build_with(b, TSR_OP_Concat, count, parts, 1, &axis),
+        tensors = tsr_build_with(b, TSR_OP_ReduceSum, 1, &all, 1, &drop);
+    return sum == TSR_NONE ? tensors : TSR_BUILD(b, TSR_OP_Add, sum, tensors);
 }
 
 /* What gradients are multiplied by, so that the root of their sum of squares is at most clip_norm.

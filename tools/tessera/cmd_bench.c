@@ -96,8 +96,8 @@ static void add_options(option_set *set, bench_options *o) {
     const option items[] = {
         {"runs", 'n', "N", "number of timed runs (10)", OPTION_INT, &o->runs, 1, NULL},
         {"seconds", 0, "S",
-         "instead: as many runs as S seconds allow, of each kind that is asked for", OPTION_NUMBER,
-         &o->seconds, 0, NULL},
+         "instead: the runs that begin within S seconds, of each kind that is asked for",
+         OPTION_NUMBER, &o->seconds, 0, NULL},
         {"batch", 0, "N",
          "run N pictures or samples at a time: inputs are repeated along their first axis",
          OPTION_INT, &o->batch, 1, NULL},

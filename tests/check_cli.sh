@@ -166,93 +166,7 @@ expect 0 'channels axis 2' show last.onnx -i noise.npy --backend cpu --layer y -
 expect 2 '--axis 4: the tensor is [1, 4, 4, 3]' show last.onnx -i noise.npy --backend cpu --layer y -o last.png --axis 4
 expect 2 'is written as .png' show relu.onnx -i x.npy --backend cpu --layer y -o z.jpg
 
-# ---- bench and check ---------------------------------------------------------------------------------
-
-# Is the file JSON, and is every expression, in which d is its content, true? figure(x): finite and positive.
-json_holds() { # json_holds FILE EXPRESSION...
-    python3 - "$@" <<'END'
-import json, math, sys
-def figure(*values):
-    return all(isinstance(v, (int, float)) and math.isfinite(v) and v > 0 for v in values)
-with open(sys.argv[1], encoding="utf-8") as file:
-    d = json.load(file)
-bad = [e for e in sys.argv[2:] if not eval(e)]
-print(*bad, sep="\n")
-sys.exit(bool(bad))
-END
-}
-
-# A well-formed SVG with that many bars, none of them beside the picture?
-svg_holds() { # svg_holds FILE BARS
-    python3 - "$@" <<'END'
-import sys, xml.etree.ElementTree as tree
-root = tree.parse(sys.argv[1]).getroot()
-bars = [r for r in root.iter("{http://www.w3.org/2000/svg}rect") if "bar" in r.get("class", "").split()]
-inside = all(0 <= float(r.get("x")) + float(r.get("width")) <= float(root.get("width")) for r in bars)
-sys.exit(len(bars) != int(sys.argv[2]) or not inside)
-END
-}
-
-# check_bench BACKEND EXPRESSION...: every output for a model of 3 layers, and what else its JSON holds
-check_bench() {
-    local backend=$1
-    shift
-    expect 0 'layers: medians of 3 runs' bench chain.onnx --backend "$backend" --runs 3 --layers --json bench.json \
-        --trace trace.json --svg bench.svg
-    awk 'length > 120 { bad = 1 } END { exit bad }' out
-    [ $? = 0 ] && fits=yes || fits=no
-    report $fits "bench on $backend fits into 120 columns"
-    check "bench.json of $backend" json_holds bench.json "figure(d['cold_ms'], d['warm_ms'])" \
-        "0 < d['min_ms'] <= d['q1_ms'] <= d['median_ms'] <= d['q3_ms'] <= d['max_ms']" "figure(d['gflops'])" \
-        "d['macs'] == 4 * 64 * 27" "d['upload_bytes'] == d['readback_bytes'] * 3 // 4" "len(d['layers']) == 2" \
-        "d['bytes'] == sum(l['bytes'] for l in d['layers'])" "all(0 <= l['ms'] < math.inf for l in d['layers'])" "$@"
-    check "trace.json of $backend" json_holds trace.json \
-        "[e['name'] for e in d['traceEvents'] if e['tid'] == 1 and e['ph'] == 'X'] == ['upload', 'run', 'readback']" \
-        "len([e for e in d['traceEvents'] if e['tid'] == 2 and e['ph'] == 'X']) == 2" \
-        "all(e['ts'] >= 0 and 0 <= e['dur'] < math.inf for e in d['traceEvents'] if e['ph'] == 'X')"
-    check "bench.svg of $backend" svg_holds bench.svg 2
-}
-
-expect 0 'GFLOP/s' bench relu.onnx --shape x=1,3,8,8 --backend cpu --runs 2 --layers --json bench.json
-for key in cold_ms warm_ms median_ms gflops share_of_peak peak_tensor_bytes \
-    live_lower_bound_bytes programs compile_ms layers; do
-    check "bench.json has $key" grep -q "\"$key\":" bench.json
-done
-
-check 'bench prints nothing but JSON' sh -c "'$tool' bench relu.onnx --shape x=1,3,8,8 --backend cpu --runs 3 --json - >piped.json"
-check 'what was measured, when and by what' json_holds piped.json "len(d['samples_ms']) == 3" "figure(*d['samples_ms'])" \
-    "d['version'].startswith('0.')" "d['date'].endswith('Z')" "d['backend'] == 'cpu'" "'device_version' in d"
-
-"$build/make_case" 13 'Conv x[1,3,8,8] w{4,3,3,3} -> c pads=1,1,1,1; MaxPool c -> y kernel_shape=1,1' chain.onnx
-check_bench cpu "d['peaks'] is None" "d['share_of_peak'] is None" "d['layers'][0]['bytes'] == 4 * (192 + 108 + 256)"
-# Names that no XML and no JSON may hold, and no table can.
-for name in '\x01\xff<\&"' '\xff]]>\&'; do
-    "$build/make_case" 13 'Relu x[1,3,8,8] -> abcde' named.onnx
-    LC_ALL=C sed -i "s/Relu0/$name/" named.onnx
-    expect 0 'GFLOP/s' bench named.onnx --backend cpu --runs 1 --svg bench.svg --json bench.json --trace trace.json
-    check 'names are escaped in bench.svg' svg_holds bench.svg 1
-    check 'names are escaped in bench.json' json_holds bench.json "'xff' in d['layers'][0]['name']"
-    check 'names are escaped in trace.json' json_holds trace.json "'xff' in d['traceEvents'][-1]['name']"
-done
-expect 2 'named for two' bench chain.onnx --backend cpu --json bench.svg --svg bench.svg
-
-expect 0 'ratio here / there' bench chain.onnx --backend cpu --runs 3 --against cpu --json bench.json
-against="d['against']['device'].startswith('cpu')"
-check 'a backend against itself' json_holds bench.json "$against" "figure(d['against']['ratio'])" \
-    "d['against']['ratio_q1'] <= d['against']['ratio'] <= d['against']['ratio_q3']" \
-    "figure(d['against']['here']['median_ms'], d['against']['there']['median_ms'])"
-expect 0 'ratio step / run' bench chain.onnx --backend cpu --runs 3 --train --json bench.json
-check 'training steps beside runs' json_holds bench.json "figure(*[d['train'][k][q] for k in ('step', 'run') for q in ('median_ms', 'q1_ms')])" \
-    "figure(d['train']['ratio'], d['train']['first_ms'], d['train']['nodes'])"
-expect 2 'there is no weight' bench relu.onnx --dim N=1 --shape x=1,3,4,4 --backend cpu --runs 2 --train
-expect 0 'against cpu: ' bench relu.onnx --dim N=1 --shape x=1,3,4,4 --backend cpu --runs 2 --against "$tool"
-expect 3 "no backend 'nowhere'" bench chain.onnx --backend cpu --runs 2 --against nowhere
-expect 2 'no/such/tool: cannot be run' bench chain.onnx --backend cpu --against no/such/tool
-expect 3 'ended without an answer' bench chain.onnx --backend cpu --against /bin/true
-printf '#!/bin/sh\ncat\n' >echo
-chmod +x echo
-expect 3 "answered 'begin'" bench chain.onnx --backend cpu --against ./echo
-expect_of 'a server that nobody begins' 0 '' "$tool" bench --serve cpu chain.onnx </dev/null
+# ---- check -----------------------------------------------------------------------------------------
 
 mkdir -p tests/good/test_data_set_0 tests/wrong/test_data_set_0 tests/unknown tests/hollow
 tensor() { # a TensorProto of shape [1, 3, 1, 1] named $1 whose first element is $2
@@ -353,10 +267,6 @@ for backend in "${gpus[@]}"; do
     expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --backends "$backend,cpu" --layers
     expect 0 "ran on $backend" run relu.onnx -i x.npy -o z.npy "${gpu[@]}"
     check "$backend equals cpu" cmp y.npy z.npy
-    check_bench "$backend" "figure(*d['peaks'].values())" "figure(d['share_of_peak'], d['bound_ms'])" \
-        "all(figure(l['bound_ms']) for l in d['layers'])" "d['passes'] == d['draws'] == 2" \
-        "d['programs'] == 2 + 2" "0 <= d['warm_cached_programs'] <= 4" "figure(d['compile_ms'])"
-    expect 0 'ratio here / there' bench chain.onnx -b cpu --runs 2 --against "$backend"
 done
 if has_device gles; then
     expect 0 'within tolerance' compare relu.onnx --shape x=2,3,5,7 --layers

@@ -3,49 +3,66 @@
 #include "bench.h"
 #include "tool.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 extern char **environ;
 
 typedef struct paired_runs {
     server ours, theirs;
-    double *our_ms, *their_ms, *ratios; /* by pair of runs */
+    samples our_ms, their_ms, ratios; /* by pair of runs */
 } paired_runs;
 
 /* The order alternates, so that drift of the machine's speed affects both equally. */
-static tsr_status run_pair(paired_runs *c, int index) {
+static tsr_status run_pair(paired_runs *c, int index, double *ours, double *theirs) {
     if (index % 2)
-        TRY(server_run(&c->theirs, &c->their_ms[index]));
-    TRY(server_run(&c->ours, &c->our_ms[index]));
+        TRY(server_run(&c->theirs, theirs));
+    TRY(server_run(&c->ours, ours));
     if (index % 2 == 0)
-        TRY(server_run(&c->theirs, &c->their_ms[index]));
-    c->ratios[index] = c->our_ms[index] / c->their_ms[index];
+        TRY(server_run(&c->theirs, theirs));
     return TSR_OK;
 }
 
 static tsr_status begin(bench *b, paired_runs *c) {
     start_figures unused;
     label our_name;
+    double ours, theirs;
     progress("starting %s", b->o->against);
     TRY(server_begin(&c->ours, &unused, &our_name));
     TRY(server_begin(&c->theirs, &unused, &b->baseline.name));
     for (int i = 0; i < b->o->warmup; i++)
-        TRY(run_pair(c, 0));
+        TRY(run_pair(c, 0, &ours, &theirs));
+    return TSR_OK;
+}
+
+static tsr_status time_pairs(bench *b, paired_runs *c) {
+    double ours, theirs, began = now_ms();
+    while (bench_goes_on(b->o, c->ratios.count, began)) {
+        bench_progress(b->o, c->ratios.count, "pair");
+        TRY(run_pair(c, c->ratios.count, &ours, &theirs));
+        TRY(samples_add(&c->our_ms, ours));
+        TRY(samples_add(&c->their_ms, theirs));
+        TRY(samples_add(&c->ratios, ours / theirs));
+    }
+    b->baseline.pairs = c->ratios.count;
     return TSR_OK;
 }
 
 static tsr_status run_pairs(bench *b, paired_runs *c) {
-    int runs = b->o->runs;
     TRY(begin(b, c));
-    for (int i = 0; i < runs; i++) {
-        progress("pair %d of %d against %s", i + 1, runs, b->baseline.name.text);
-        TRY(run_pair(c, i));
-    }
+    tsr_status status = time_pairs(b, c);
     progress_clear();
-    b->baseline.ours = summarize(c->our_ms, runs);
-    b->baseline.theirs = summarize(c->their_ms, runs);
-    b->baseline.ratio = summarize(c->ratios, runs);
+    b->baseline.ours = samples_take(&c->our_ms);
+    b->baseline.theirs = samples_take(&c->their_ms);
+    b->baseline.ratio = samples_take(&c->ratios);
+    return status;
+}
+
+static tsr_status ask_layers(bench *b, paired_runs *c) {
+    progress("layers of %s", b->baseline.name.text);
+    TRY(server_layers(&c->theirs, &b->baseline.layers));
+    progress_clear();
+    if (!b->baseline.layers)
+        note("%s: it does not tell its layers", b->o->against);
     return TSR_OK;
 }
 
@@ -58,19 +75,15 @@ static tsr_status start_theirs(const bench *b, paired_runs *c) {
 }
 
 tsr_status bench_against(bench *b) {
-    size_t runs = (size_t)b->o->runs;
-    paired_runs c = {.our_ms = calloc(runs, 3 * sizeof(double))};
-    if (!c.our_ms)
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
-    c.their_ms = c.our_ms + runs;
-    c.ratios = c.their_ms + runs;
+    paired_runs c = {0};
     tsr_status status = start_theirs(b, &c);
     if (status == TSR_OK)
         status = server_start(b->o, NULL, b->info.backend, environ, &c.ours);
     if (status == TSR_OK)
         status = run_pairs(b, &c);
+    if (status == TSR_OK && bench_wants_layers(b->o))
+        status = ask_layers(b, &c);
     server_stop(&c.ours, status);
     server_stop(&c.theirs, status);
-    free(c.our_ms);
     return status;
 }

@@ -23,7 +23,23 @@ static void add_summary(cJSON *object, const summary *s) {
     add_ms(object, "q1_ms", s->q1);
     add_ms(object, "q3_ms", s->q3);
     add_ms(object, "min_ms", s->min);
+    add_ms(object, "p90_ms", s->p90);
+    add_ms(object, "p99_ms", s->p99);
     add_ms(object, "max_ms", s->max);
+}
+
+/* The latency with it, since a rate alone says little. */
+static void add_throughput(cJSON *object, const bench *b, const throughput *t) {
+    cJSON_AddNumberToObject(object, "runs", t->runs);
+    cJSON_AddNumberToObject(object, "seconds", t->seconds);
+    cJSON_AddNumberToObject(object, "per_second", bench_batch(b->o) * bench_rate(t));
+    add_summary(object, &t->latency);
+}
+
+static void add_flight(cJSON *root, const bench *b) {
+    cJSON *flight = cJSON_AddObjectToObject(root, "in_flight");
+    cJSON_AddNumberToObject(flight, "count", b->o->in_flight);
+    add_throughput(flight, b, &b->flight);
 }
 
 static void add_peaks(cJSON *root, const tsr_device_peaks *p) {
@@ -40,7 +56,7 @@ static void add_peaks(cJSON *root, const tsr_device_peaks *p) {
 }
 
 static void add_rates(cJSON *root, const bench *b) {
-    double gflops = bench_gflops(b->report.macs, b->steady.median);
+    double gflops = bench_gflops(b->report.macs, b->steady.latency.median);
     cJSON_AddNumberToObject(root, "macs", (double)b->report.macs);
     cJSON_AddNumberToObject(root, "gflops", gflops);
     if (b->peaks.gflops > 0)
@@ -75,6 +91,7 @@ static void add_starts(cJSON *root, const bench *b) {
 static void add_baseline(cJSON *root, const bench_baseline *r) {
     cJSON *baseline = cJSON_AddObjectToObject(root, "against");
     json_add_text(baseline, "device", r->name.text);
+    cJSON_AddNumberToObject(baseline, "pairs", r->pairs);
     add_summary(cJSON_AddObjectToObject(baseline, "here"), &r->ours);
     add_summary(cJSON_AddObjectToObject(baseline, "there"), &r->theirs);
     cJSON_AddNumberToObject(baseline, "ratio", r->ratio.median);
@@ -111,9 +128,37 @@ static cJSON *layer_json(const bench_layer *l) {
     cJSON_AddNumberToObject(layer, "passes", node->passes);
     cJSON_AddNumberToObject(layer, "draws", (double)node->draws);
     add_ms(layer, "ms", l->ms);
+    add_ms(layer, "there_ms", l->there_ms);
     add_ms(layer, "bound_ms", l->bound.ms);
     json_add_text(layer, "bound_by", l->bound.by_bytes ? "bytes" : "operations");
     return layer;
+}
+
+static cJSON *sum_json(const bench *b, const bench_sum *sum) {
+    cJSON *object = cJSON_CreateObject();
+    if (sum->op.text[0])
+        json_add_text(object, "op", sum->op.text);
+    cJSON_AddNumberToObject(object, "layers", sum->layers);
+    cJSON_AddNumberToObject(object, "macs", (double)sum->macs);
+    cJSON_AddNumberToObject(object, "bytes", (double)sum->bytes);
+    cJSON_AddNumberToObject(object, "draws", (double)sum->draws);
+    add_ms(object, "ms", sum->ms);
+    add_ms(object, "there_ms", sum->there_ms);
+    add_ms(object, "bound_ms", sum->bound_ms);
+    cJSON_AddNumberToObject(object, "share", bench_share(b, sum));
+    cJSON_AddNumberToObject(object, "gflops", bench_gflops(sum->macs, sum->ms));
+    return object;
+}
+
+static void add_layers(cJSON *root, const bench *b) {
+    cJSON *layers = cJSON_AddArrayToObject(root, "layers");
+    for (int i = 0; i < b->layer_count; i++)
+        cJSON_AddItemToArray(layers, layer_json(&b->layers[i]));
+    cJSON_AddItemToObject(root, "all_layers",
+                          b->layers ? sum_json(b, &b->all) : cJSON_CreateNull());
+    cJSON *operators = cJSON_AddArrayToObject(root, "operators");
+    for (int i = 0; i < b->operator_count; i++)
+        cJSON_AddItemToArray(operators, sum_json(b, &b->operators[i]));
 }
 
 /* Of what, by what and when this was measured. */
@@ -133,8 +178,8 @@ static void add_origin(cJSON *root, const bench *b) {
 
 static void add_samples(cJSON *root, const bench *b) {
     cJSON *samples = cJSON_AddArrayToObject(root, "samples_ms");
-    for (int i = 0; i < b->o->runs; i++)
-        cJSON_AddItemToArray(samples, cJSON_CreateNumber(rounded_ms(b->samples[i])));
+    for (int i = 0; i < b->samples.count; i++)
+        cJSON_AddItemToArray(samples, cJSON_CreateNumber(rounded_ms(b->samples.ms[i])));
 }
 
 static cJSON *bench_json(const bench *b) {
@@ -144,21 +189,21 @@ static cJSON *bench_json(const bench *b) {
                   b->j->options->precision == TSR_PRECISION_AUTO ? "auto"
                   : b->report.precision == TSR_PRECISION_FP16    ? "fp16"
                                                                  : "fp32");
-    cJSON_AddNumberToObject(root, "runs", b->o->runs);
+    cJSON_AddNumberToObject(root, "batch", bench_batch(b->o));
     add_peaks(root, &b->peaks);
     add_starts(root, b);
-    add_summary(root, &b->steady);
+    add_throughput(root, b, &b->steady);
     add_samples(root, b);
     add_ms(root, "gpu_ms", b->gpu_ms);
     add_rates(root, b);
     add_report(root, &b->report);
+    if (b->flight.runs)
+        add_flight(root, b);
     if (b->o->against)
         add_baseline(root, &b->baseline);
     if (b->o->train)
         add_training(root, &b->training);
-    cJSON *layers = cJSON_AddArrayToObject(root, "layers");
-    for (int i = 0; i < b->layer_count; i++)
-        cJSON_AddItemToArray(layers, layer_json(&b->layers[i]));
+    add_layers(root, b);
     return root;
 }
 

@@ -1,49 +1,13 @@
 #include "bench.h"
+#include "json.h"
 #include "tool.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- figures --------------------------------------------------------------------------------- */
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of sorted samples. */
-static double quantile(const double *samples, int count, double share) {
-    double at = share * (count - 1);
-    int below = (int)at;
-    double next = samples[below + 1 < count ? below + 1 : below];
-    return samples[below] + (at - below) * (next - samples[below]);
-}
-
-summary summarize(double *samples, int count) {
-    qsort(samples, (size_t)count, sizeof *samples, compare_doubles);
-    return (summary){.median = quantile(samples, count, 0.5),
-                     .q1 = quantile(samples, count, 0.25),
-                     .q3 = quantile(samples, count, 0.75),
-                     .min = samples[0],
-                     .max = samples[count - 1]};
-}
-
-roofline bench_bound(const tsr_device_peaks *peaks, int64_t macs, uint64_t bytes) {
-    if (peaks->gflops <= 0 || peaks->copy_gbs <= 0)
-        return (roofline){.ms = -1};
-    double compute = 2e-6 * (double)macs / peaks->gflops;
-    double move = 1e-6 * (double)bytes / peaks->copy_gbs;
-    return (roofline){.ms = fmax(compute, move), .by_bytes = move > compute};
-}
-
-double bench_gflops(int64_t macs, double ms) {
-    return ms > 0 ? 2e-6 * (double)macs / ms : 0;
-}
-
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static tsr_status read_output(bench *b, tsr_session *session, int index) {
+tsr_status bench_read_output(bench *b, tsr_session *session, int index) {
     tsr_tensor_info info;
     TRY_LIBRARY(tsr_session_output(session, index, &info));
     size_t elements = (size_t)tsr_shape_count(&info.shape);
@@ -63,48 +27,46 @@ tsr_status bench_run(bench *b, tsr_session *session, double *ms) {
     TRY_LIBRARY(tsr_session_run(session));
     double ran = now_ms();
     for (int i = 0; i < b->output_count; i++)
-        TRY(read_output(b, session, i));
+        TRY(bench_read_output(b, session, i));
     double end = now_ms();
     b->latest = (run_times){fed - start, ran - fed, end - ran};
     *ms = end - start;
     return TSR_OK;
 }
 
-/* With transfers, or only the run between them. */
-static tsr_status run_once(bench *b, tsr_session *session, double *ms) {
-    if (session != b->timed)
-        return bench_run(b, session, ms);
-    TRY_LIBRARY(tsr_session_run(session));
-    return TSR_OK;
-}
-
 /* An idle GPU lowers its clock and needs time to raise it again. */
-static tsr_status warm_up(bench *b, tsr_session *session) {
+tsr_status bench_warm_up(bench *b, tsr_session *session, bool timed) {
     enum { CLOCK_MS = 500 };
     double unused, end = now_ms() + (b->info.is_cpu ? 0 : CLOCK_MS);
     progress("warming up");
     for (int i = 0; i <= b->o->warmup || now_ms() < end; i++)
-        TRY(run_once(b, session, &unused));
+        if (timed)
+            TRY_LIBRARY(tsr_session_run(session));
+        else
+            TRY(bench_run(b, session, &unused));
+    return TSR_OK;
+}
+
+/* Keeps the times in their order and, for statistics, once more. */
+static tsr_status time_runs(bench *b, tsr_session *session, samples *latency) {
+    double ms, began = now_ms();
+    while (bench_goes_on(b->o, b->samples.count, began)) {
+        bench_progress(b->o, b->samples.count, "run");
+        TRY(bench_run(b, session, &ms));
+        TRY(samples_add(&b->samples, ms));
+        TRY(samples_add(latency, ms));
+    }
+    b->steady.runs = b->samples.count;
+    b->steady.seconds = (now_ms() - began) * 1e-3;
     return TSR_OK;
 }
 
 static tsr_status steady_runs(bench *b, tsr_session *session) {
-    size_t runs = (size_t)b->o->runs;
-    double *ms = calloc(runs, sizeof *ms);
-    b->samples = calloc(runs, sizeof *b->samples);
-    if (!ms || !b->samples) {
-        free(ms);
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
-    }
-    tsr_status status = warm_up(b, session);
-    for (int i = 0; status == TSR_OK && i < b->o->runs; i++) {
-        progress("run %d of %d", i + 1, b->o->runs);
-        status = bench_run(b, session, &ms[i]);
-    }
+    samples latency = {0};
+    TRY(bench_warm_up(b, session, false));
+    tsr_status status = time_runs(b, session, &latency);
     progress_clear();
-    memcpy(b->samples, ms, runs * sizeof *ms);
-    b->steady = summarize(ms, b->o->runs);
-    free(ms);
+    b->steady.latency = samples_take(&latency);
     return status;
 }
 
@@ -145,63 +107,6 @@ static tsr_status count_bounds(bench *b, const tsr_session *session) {
     return TSR_OK;
 }
 
-/* ---- layers ---------------------------------------------------------------------------------- */
-
-/* Stores the times of run number `run`. Row i of ms, with a column per run, is of node i, the last
- * row of the whole run. */
-static tsr_status record_times(const bench *b, int run, double *ms) {
-    size_t runs = (size_t)b->o->runs;
-    tsr_report report;
-    TRY_LIBRARY(tsr_session_report(b->timed, &report));
-    for (int i = 0; i < b->layer_count; i++) {
-        tsr_node_report *node = &b->layers[i].node;
-        TRY_LIBRARY(tsr_session_node_report(b->timed, i, node));
-        ms[(size_t)i * runs + (size_t)run] = node->ms;
-    }
-    ms[(size_t)b->layer_count * runs + (size_t)run] = report.gpu_ms;
-    return TSR_OK;
-}
-
-/* The same input for all runs: while a GPU waits for transfers, its clock falls. */
-static tsr_status timed_runs(bench *b, double *ms) {
-    TRY(job_set_inputs(b->j, b->timed));
-    TRY(warm_up(b, b->timed));
-    for (int run = 0; run < b->o->runs; run++) {
-        double unused;
-        progress("run %d of %d with timers", run + 1, b->o->runs);
-        TRY(run_once(b, b->timed, &unused));
-        TRY(record_times(b, run, ms));
-    }
-    progress_clear();
-    return TSR_OK;
-}
-
-static void keep_medians(bench *b, double *ms) {
-    int runs = b->o->runs;
-    for (int i = 0; i < b->layer_count; i++) {
-        bench_layer *layer = &b->layers[i];
-        layer->ms = summarize(ms + (size_t)i * (size_t)runs, runs).median;
-        layer->bound = bench_bound(&b->peaks, layer->node.macs, layer->node.bytes);
-    }
-    b->gpu_ms = summarize(ms + (size_t)b->layer_count * (size_t)runs, runs).median;
-}
-
-/* In a separate session: timers between passes would disturb the steady times. */
-static tsr_status time_layers(bench *b) {
-    TRY(job_session(b->j, b->device, &(tsr_session_desc){.time_passes = true}, &b->timed));
-    size_t rows = (size_t)b->report.node_count + 1;
-    double *ms = calloc(rows, (size_t)b->o->runs * sizeof *ms);
-    b->layers = calloc(rows, sizeof *b->layers);
-    b->layer_count = b->report.node_count;
-    tsr_status status = ms && b->layers
-                            ? timed_runs(b, ms)
-                            : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for the layers");
-    if (status == TSR_OK)
-        keep_medians(b, ms);
-    free(ms);
-    return status;
-}
-
 /* ---- the whole benchmark --------------------------------------------------------------------- */
 
 static tsr_status measure_session(bench *b, tsr_session *session) {
@@ -219,29 +124,52 @@ static tsr_status open_device(bench *b) {
                                                                             : fail_library(status);
 }
 
-tsr_status bench_measure(bench *b) {
-    enum { GPU_TUNE_MS = 1000 }; /* steady runs are to be the fastest; starts are not tuned */
+/* What would fail only when all processes have started: batches and runs in flight that the model
+ * or the library does not allow. */
+static tsr_status check_session(const bench *b) {
+    tsr_session *planned;
+    const tsr_session_desc desc = {.plan_only = true, .runs_in_flight = b->o->in_flight};
+    tsr_status status = job_session(b->j, b->device, &desc, &planned);
+    if (status != TSR_OK)
+        return b->o->batch && b->j->resized ? fail(status, "--batch %d: %s", b->o->batch, failure())
+                                            : status;
+    tsr_session_destroy(planned);
+    return TSR_OK;
+}
+
+static tsr_status measure_sessions(bench *b) {
     tsr_session *session;
-    TRY(open_device(b));
-    TRY(bench_starts(b));
-    const tsr_session_desc tuned = {.tune_ms = b->info.is_cpu ? 0 : GPU_TUNE_MS};
+    const tsr_session_desc tuned = {.tune_ms = b->info.is_cpu ? 0 : BENCH_TUNE_MS,
+                                    .runs_in_flight = b->o->in_flight};
     TRY(job_session(b->j, b->device, &tuned, &session));
     tsr_status status = measure_session(b, session);
+    if (status == TSR_OK && b->o->in_flight > 1)
+        status = bench_flight(b, session);
     if (status == TSR_OK && b->o->train)
         status = bench_train(b, session, tuned.tune_ms);
     tsr_session_destroy(session);
-    TRY(status);
+    return status;
+}
+
+tsr_status bench_measure(bench *b) {
+    TRY(open_device(b));
+    if (b->o->batch || b->o->in_flight > 1)
+        TRY(check_session(b));
+    TRY(bench_starts(b));
+    TRY(measure_sessions(b));
     if (b->o->against)
         TRY(bench_against(b));
-    return b->o->layers || b->o->trace || b->o->svg ? time_layers(b) : TSR_OK;
+    return bench_wants_layers(b->o) ? bench_time_layers(b) : TSR_OK;
 }
 
 void bench_free(bench *b) {
     for (int i = 0; b->outputs && i < b->output_count; i++)
         free(b->outputs[i]);
     free(b->outputs);
-    free(b->samples);
+    free(b->samples.ms);
     free(b->layers);
+    free(b->operators);
+    cJSON_Delete(b->baseline.layers);
     tsr_session_destroy(b->timed);
     tsr_device_destroy(b->device);
 }

@@ -3,9 +3,11 @@
  * request   answer
  * begin     after the first run: programs, those from the cache, compile ms, the device's name
  * run       milliseconds
+ * layers    an array in JSON: their times, by GPU timers where there are some
  */
 #define _POSIX_C_SOURCE 200809L
 #include "bench.h"
+#include "json.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -24,9 +26,23 @@ bool serve_awaits_begin(void) {
     return fgets(line, sizeof line, stdin) != NULL;
 }
 
-static bool answer_run(double ms) {
+static tsr_status answer_run(bench *b, tsr_session *session) {
+    double ms;
+    TRY(bench_run(b, session, &ms));
     printf("%.6f\n", ms);
-    return fflush(stdout) == 0;
+    return TSR_OK;
+}
+
+static tsr_status answer_layers(bench *b) {
+    TRY(bench_time_layers(b));
+    cJSON *layers = bench_layers_json(b);
+    char *text = cJSON_PrintUnformatted(layers);
+    cJSON_Delete(layers);
+    if (!text)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    puts(text);
+    cJSON_free(text);
+    return TSR_OK;
 }
 
 static tsr_status serve_runs(bench *b, tsr_session *session) {
@@ -36,12 +52,11 @@ static tsr_status serve_runs(bench *b, tsr_session *session) {
     TRY_LIBRARY(tsr_session_report(session, &b->report));
     printf("%d %d %.6f %s: %s\n", b->report.program_count, b->report.cached_programs,
            b->report.compile_ms, b->info.backend, b->info.name);
-    fflush(stdout);
-    do {
+    while (fflush(stdout) == 0) {
         if (!fgets(line, sizeof line, stdin))
             return TSR_OK;
-        TRY(bench_run(b, session, &ms));
-    } while (answer_run(ms));
+        TRY(strcmp(line, "layers\n") == 0 ? answer_layers(b) : answer_run(b, session));
+    }
     return fail(TSR_ERROR_IO, "the process that requested runs closed the pipe");
 }
 
@@ -146,12 +161,23 @@ void server_stop(server *s, tsr_status status) {
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static tsr_status ask(server *s, const char *what, char *answer, int size) {
+static tsr_status ask_for_line(server *s, const char *what, char **line) {
+    size_t room = 0;
+    *line = NULL;
     fprintf(s->to, "%s\n", what);
     fflush(s->to);
-    if (!fgets(answer, size, s->from))
+    if (getline(line, &room, s->from) < 0) {
+        free(*line);
         return fail(TSR_ERROR_DEVICE, "the benchmark process ended without an answer");
-    answer[strcspn(answer, "\n")] = '\0';
+    }
+    return TSR_OK;
+}
+
+static tsr_status ask(server *s, const char *what, char *answer, size_t size) {
+    char *line;
+    TRY(ask_for_line(s, what, &line));
+    snprintf(answer, size, "%.*s", (int)strcspn(line, "\n"), line);
+    free(line);
     return TSR_OK;
 }
 
@@ -176,4 +202,17 @@ tsr_status server_run(server *s, double *ms) {
     TRY(ask(s, "run", answer, sizeof answer));
     *ms = strtod(answer, &end);
     return end != answer && *ms > 0 ? TSR_OK : fail_answer(answer);
+}
+
+/* A build that does not know the request makes a run. */
+tsr_status server_layers(server *s, struct cJSON **layers) {
+    char *line;
+    TRY(ask_for_line(s, "layers", &line));
+    *layers = cJSON_Parse(line);
+    free(line);
+    if (!cJSON_IsArray(*layers)) {
+        cJSON_Delete(*layers);
+        *layers = NULL;
+    }
+    return TSR_OK;
 }

@@ -64,41 +64,56 @@ static tsr_status step(const lesson *l, double *ms) {
     return TSR_OK;
 }
 
-static tsr_status measure(bench *b, tsr_session *session, const lesson *l, double *ms) {
-    int runs = b->o->runs;
-    double *run_ms = ms + runs, *ratios = run_ms + runs;
+typedef struct turns {
+    samples step, run, ratio;
+} turns;
+
+static tsr_status take_turn(bench *b, tsr_session *session, const lesson *l, turns *t) {
+    double run_ms, step_ms;
+    TRY(bench_run(b, session, &run_ms));
+    TRY(step(l, &step_ms));
+    TRY(samples_add(&t->run, run_ms));
+    TRY(samples_add(&t->step, step_ms));
+    return samples_add(&t->ratio, step_ms / run_ms);
+}
+
+static tsr_status take_turns(bench *b, tsr_session *session, const lesson *l, turns *t) {
+    double unused;
     TRY_LIBRARY(tsr_trainer_report(l->trainer, &b->training.report));
     TRY(step(l, &b->training.first_ms));
-    for (int i = -b->o->warmup; i < runs; i++) {
-        int at = i < 0 ? 0 : i;
-        progress("step %d of %d beside runs", at + 1, runs);
-        TRY(bench_run(b, session, &run_ms[at]));
-        TRY(step(l, &ms[at]));
-        ratios[at] = ms[at] / run_ms[at];
+    for (int i = 0; i < b->o->warmup; i++) {
+        TRY(bench_run(b, session, &unused));
+        TRY(step(l, &unused));
     }
-    progress_clear();
-    b->training.step = summarize(ms, runs);
-    b->training.run = summarize(run_ms, runs);
-    b->training.ratio = summarize(ratios, runs);
+    double began = now_ms();
+    while (bench_goes_on(b->o, t->run.count, began)) {
+        bench_progress(b->o, t->run.count, "step beside runs");
+        TRY(take_turn(b, session, l, t));
+    }
     return TSR_OK;
+}
+
+static tsr_status measure(bench *b, tsr_session *session, const lesson *l) {
+    turns t = {0};
+    tsr_status status = take_turns(b, session, l, &t);
+    progress_clear();
+    b->training.step = samples_take(&t.step);
+    b->training.run = samples_take(&t.run);
+    b->training.ratio = samples_take(&t.ratio);
+    return status;
 }
 
 tsr_status bench_train(bench *b, tsr_session *session, int tune_ms) {
     lesson l = {0};
-    double *ms = calloc((size_t)b->o->runs, 3 * sizeof *ms);
-    tsr_status status =
-        ms ? TSR_OK : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for %d runs", b->o->runs);
-    if (status == TSR_OK)
-        status = make_trainer(b, tune_ms, &l);
+    tsr_status status = make_trainer(b, tune_ms, &l);
     if (status == TSR_OK)
         status = make_arrays(b, &l);
     if (status == TSR_OK)
-        status = measure(b, session, &l, ms);
+        status = measure(b, session, &l);
     for (int i = 0; l.inputs && i < l.input_count; i++)
         free(l.inputs[i].data);
     free(l.inputs);
     free(l.target.data);
     tsr_trainer_destroy(l.trainer);
-    free(ms);
     return status;
 }

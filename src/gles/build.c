@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "gles/shader.h"
+#include "gles/variant.h"
 #include "gles/wait.h"
 
 static tsr_status make_params_set(tsr_program *program, const tsr_params *params) {
@@ -19,7 +20,8 @@ tsr_status tsr_gles_start_program(tsr_runner *r, const tsr_pass *pass, tsr_gles_
     tsr_program_text text;
     tsr_params_free(&p->params);
     TSR_TRY(tsr_params_make(r->base.plan, pass, &p->params));
-    tsr_status status = tsr_shader_start(r->base.plan, pass, &p->params, r->device->sample, &text);
+    tsr_status status = tsr_shader_start(r->base.plan, pass, &p->params, r->device->sample,
+                                         tsr_gles_variant(r->device, r->base.plan, pass), &text);
     if (status == TSR_OK)
         status = tsr_program_acquire(&r->device->programs, &text, &p->program);
     tsr_program_text_free(&text);

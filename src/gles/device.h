@@ -22,6 +22,7 @@ struct tsr_backend_device {
     bool clears_tiles;       /* passes clear what they overwrite: src/gles/family.h */
     bool knows_rounding;     /* profile.truncates_halves is measured */
     bool sample;             /* how texels are read: glsl/prelude.glsl */
+    bool is_llvmpipe;        /* Mesa's software rasteriser: src/gles/variant.h */
     tsr_device_profile profile;
     tsr_device_info info;
     tsr_programs programs;

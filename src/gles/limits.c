@@ -54,6 +54,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
      * timers do not count parallel threads: they report half or a quarter of the wall time. */
     bool llvmpipe = strstr(info->name, "llvmpipe");
     d->max_loop_iterations = llvmpipe ? 65535 : 0;
+    d->is_llvmpipe = llvmpipe;
     info->is_cpu = llvmpipe || strstr(info->name, "softpipe") || strstr(info->name, "SwiftShader");
     const tsr_gpu_family *family = tsr_gpu_family_of(info->name);
     d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu, family->fragments);

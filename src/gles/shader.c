@@ -87,7 +87,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
 }
 
 tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
-                            bool sample, tsr_program_text *p) {
+                            bool sample, uint64_t variant, tsr_program_text *p) {
     *p = (tsr_program_text){.plan = plan,
                             .pass = pass,
                             .params = params,
@@ -99,6 +99,8 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
                  params->int_count / 4);
     if (pass->kernel->draw_arg_count)
         tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
+    if (variant)
+        tsr_text_add(&p->head, "#define TSR_VARIANT %llu\n", (unsigned long long)variant);
     add_constants(&p->head, &p->names, constants);
     return tsr_program_text_start(p);
 }

@@ -5,9 +5,9 @@
 
 #include "gpu/program_text.h"
 
-/* sample: how texels are read, see glsl/prelude.glsl. Freed with tsr_program_text_free, after a
- * failure, too. */
+/* sample: how texels are read, see glsl/prelude.glsl; variant: src/gles/variant.h. Freed with
+ * tsr_program_text_free, after a failure, too. */
 tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_params *params,
-                            bool sample, tsr_program_text *program);
+                            bool sample, uint64_t variant, tsr_program_text *program);
 
 #endif

@@ -9,6 +9,7 @@ from pairs import held_out_pairs
 SEED = 20261120  # of the held-out sketches: the same in every evaluation
 BATCH = 32
 EDGE, FLAT = 0.1, 0.01  # steepness from 0 to 1: at least that of an edge, at most that of an area
+WHITE = 0.95  # of -1 to 1
 
 
 class HeldOut:
@@ -43,12 +44,12 @@ def sharpness(pictures, truth):
 
 
 def grain(pictures, truth):
-    """How uneven the pictures are where the truth is flat: the mean difference between a pixel and
-    its four neighbours' mean, colours from 0 to 255; a grid, spots and ragged areas are grain."""
+    """How uneven the pictures are where the truth is flat and not white: the mean difference between
+    a pixel and its four neighbours' mean, colours from 0 to 255. A grid and spots are grain."""
     around = torch.tensor([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]], device=pictures.device) / 4
     mean = F.conv2d(pictures, around.expand(3, 1, 3, 3), padding=1, groups=3)
     uneven = (pictures - mean).abs().mean(1, keepdim=True) * 127.5
-    flat = steepness(truth) < FLAT
+    flat = (steepness(truth) < FLAT) & (truth.amin(1, keepdim=True) < WHITE)
     flat[..., [0, -1]] = flat[..., [0, -1], :] = False
     return uneven[flat].mean().item()
 

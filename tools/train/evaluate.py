@@ -1,4 +1,4 @@
-"""Held-out errors of a generator, a sheet of held-out results, outputs for given sketches."""
+"""Held-out figures of generators side by side, a sheet of held-out results, outputs for sketches."""
 
 import argparse
 
@@ -9,8 +9,9 @@ from PIL import Image
 from dataset import Pictures
 from hints import MOST_STROKES
 from images import SIZE, on_white
-from measure import SEED, HeldOut, error, paint
+from measure import SEED, error, grain, paint, sharpness
 from model import load_generator
+from onnx_model import OnnxModel
 from pairs import held_out_pairs
 
 SHOWN = 24  # held-out pictures, at a fixed stride, not selected by quality
@@ -18,22 +19,29 @@ COLUMNS = 3
 TILE = 128  # pixels on the sheet
 
 
-def errors(generator, held_out, pictures, seen, device):
-    """Rows of a table: name and error."""
-    plain, hinted = held_out.errors(generator)
-    truth = held_out.truth
+def load(path, device):
+    """generator.pt, or an .onnx file."""
+    generator = OnnxModel(path) if path.endswith(".onnx") else load_generator(path)[0]
+    return generator.to(device).eval()
+
+
+def figures(generators, pictures, device):
+    """Rows of a table: a name and a number for each generator."""
+    for strokes in (0, 4, 8, MOST_STROKES):
+        sketches, truth = (t.to(device) for t in held_out_pairs(pictures, strokes, SEED))
+        results = [paint(generator, sketches) for generator in generators]
+        for name, measure in (("L1", error), ("sharpness", sharpness), ("grain", grain)):
+            yield f"{name}, {strokes} strokes", [measure(r, truth) for r in results]
+
+
+def comparisons(pictures, seen):
+    """Errors of what needs no generator."""
+    plain, truth = held_out_pairs(pictures, 0, SEED)
     every = torch.arange(len(seen.pixels))[:, None]
     mean = torch.stack([on_white(seen.take(i)).mean((0, 2, 3)) for i in every]).mean(0)
-    mean = (mean[:, None, None] * 2 - 1).to(device)
-    yield "generator, plain sketch", plain
-    for strokes in (4, 8):
-        sketches = held_out_pairs(pictures, strokes, SEED)[0].to(device)
-        yield f"generator, {strokes} coloured strokes", error(paint(generator, sketches), truth)
-    yield f"generator, {MOST_STROKES} coloured strokes", hinted
-    yield "white picture", error(torch.ones_like(truth), truth)
-    yield "the plain sketch itself", error(held_out.plain, truth)
-    yield "the sketch with strokes itself", error(held_out.hinted, truth)
-    yield "mean colour of all training pictures", error(mean, truth)
+    yield "L1, white picture", error(torch.ones_like(truth), truth)
+    yield "L1, the plain sketch itself", error(plain, truth)
+    yield "L1, mean colour of all training pictures", error(mean[:, None, None] * 2 - 1, truth)
 
 
 def sheet(rows, columns):
@@ -49,12 +57,20 @@ def sheet(rows, columns):
     return image
 
 
-def held_out_rows(generator, held_out):
-    """Sketch, its output, sketch with hints, its output, ground truth."""
-    shown = slice(0, None, max(len(held_out.truth) // SHOWN, 1))
-    everything = held_out.plain, held_out.hinted, held_out.truth
-    plain, hinted, truth = (t[shown][:SHOWN] for t in everything)
-    return list(zip(plain, paint(generator, plain), hinted, paint(generator, hinted), truth))
+def rows(generators, *sketches):
+    """For each picture its sketches, each followed by the generators' results."""
+    columns = []
+    for some in sketches:
+        columns += [some, *(paint(generator, some) for generator in generators)]
+    return list(zip(*columns))
+
+
+def held_out_rows(generators, pictures, device):
+    """Sketch and results, sketch with strokes and results, ground truth."""
+    shown = slice(0, None, max(len(pictures.pixels) // SHOWN, 1))
+    plain, truth = (t[shown][:SHOWN].to(device) for t in held_out_pairs(pictures, 0, SEED))
+    hinted = held_out_pairs(pictures, MOST_STROKES, SEED)[0][shown][:SHOWN].to(device)
+    return [[*row, t] for row, t in zip(rows(generators, plain, hinted), truth)]
 
 
 def read_sketch(path, device):
@@ -68,22 +84,22 @@ def read_sketch(path, device):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", help="what prepare.py wrote")
-    parser.add_argument("generator", help="generator.pt, which train.py wrote")
+    parser.add_argument("generators", nargs="+", help="generator.pt, or .onnx files")
     parser.add_argument("--sheet", help="a PNG of held-out sketches, results and truth")
     parser.add_argument("--drawn", nargs="+", metavar="PNG", help="the PNG to write, then sketches")
     options = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    generator = load_generator(options.generator)[0].to(device)
+    generators = [load(path, device) for path in options.generators]
     pictures = Pictures(options.data, "held-out", "cpu")
-    held_out = HeldOut(pictures, device)
-    seen = Pictures(options.data, "train", "cpu")
-    for what, value in errors(generator, held_out, pictures, seen, device):
+    for what, values in figures(generators, pictures, device):
+        print(*(f"{value:.4f}" for value in values), what, sep="  ")
+    for what, value in comparisons(pictures, Pictures(options.data, "train", "cpu")):
         print(f"{value:.4f}  {what}")
     if options.sheet:
-        sheet(held_out_rows(generator, held_out), COLUMNS).save(options.sheet)
+        sheet(held_out_rows(generators, pictures, device), COLUMNS).save(options.sheet)
     if options.drawn:
         sketches = torch.stack([read_sketch(path, device) for path in options.drawn[1:]])
-        sheet(list(zip(sketches, paint(generator, sketches))), COLUMNS).save(options.drawn[0])
+        sheet(rows(generators, sketches), COLUMNS).save(options.drawn[0])
 
 
 if __name__ == "__main__":

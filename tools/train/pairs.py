@@ -8,24 +8,53 @@ import torch.nn.functional as F
 import hints
 import sketch
 from images import SIZE, chance, on_white, over, smooth_noise, uniform
+from scribbles import scribble_pairs
+from shapes import shape_pairs
 
 LUMA = (0.299, 0.587, 0.114)
+SHAPES, SCRIBBLES = 12, 24  # one of so many pairs is of this kind
 
 
-def training_pairs(pictures, numbers):
+def training_pairs(pictures, count):
+    """Augmented pairs of sampled pictures, a few of simple shapes and of scribbles."""
+    shapes, scribbles = -(-count // SHAPES), -(-count // SCRIBBLES)
+    kinds = (
+        picture_pairs(pictures, pictures.sample(count - shapes - scribbles)),
+        shape_pairs(shapes, pictures.pixels.device),
+        scribble_pairs(scribbles, pictures.pixels.device),
+    )
+    return [torch.cat(parts) for parts in zip(*kinds)]
+
+
+def picture_pairs(pictures, numbers):
     """Augmented pairs of the pictures with these indices; the second half of them has hints."""
     count, device = len(numbers), numbers.device
     hinted = (torch.arange(count, device=device) >= count // 2).float()[:, None, None, None]
     batch = recolour(pictures.take(numbers), hinted)
-    shaky = smooth_noise(count, 2, 12, device) * uniform(count, 0, 3, device)
-    shaky = shaky + smooth_noise(count, 2, 5, device) * uniform(count, 0, 5, device)
-    shaky = shaky.permute(0, 2, 3, 1) * (2 / SIZE)
+    shaky = tremor(count, device)
     picture, model = place(batch, placement(count, 0.7, 1.1, 0.15, device), shaky)
     small, small_model = place(batch.roll(1, 0), placement(count, 0.25, 0.5, 0.6, device), shaky)
     second = chance(count, 0.2, device)
     picture, model = over(small * second, picture), over(small_model * second, model)
     strokes = torch.floor(uniform(count - count // 2, 1, hints.MOST_STROKES + 1, device))
-    return pair(picture, model, strokes)
+    return pair(picture, simplify(model), strokes, len(strokes) // 2)
+
+
+def tremor(count, device):
+    """Offsets of a drawing hand, as for a sampling grid: slow and fast waves, and in half of the
+    images corners, as between the few points of a fast mouse."""
+    shaky = smooth_noise(count, 2, 12, device) * uniform(count, 0, 3, device)
+    shaky = shaky + smooth_noise(count, 2, 5, device) * uniform(count, 0, 5, device)
+    points = torch.randn(count, 2, 20, 20, device=device)
+    kinks = F.interpolate(points, size=(SIZE, SIZE), mode="bilinear", align_corners=False)
+    shaky = shaky + kinks * uniform(count, 0, 2, device) * chance(count, 0.5, device)
+    return shaky.permute(0, 2, 3, 1) * (2 / SIZE)
+
+
+def simplify(model):
+    """Some of the models without their details, so that few lines are drawn."""
+    coarse = F.interpolate(F.avg_pool2d(model, 8), size=(SIZE, SIZE), mode="bilinear")
+    return torch.lerp(model, coarse, chance(len(model), 0.25, model.device))
 
 
 def held_out_pairs(pictures, strokes, seed):
@@ -36,15 +65,20 @@ def held_out_pairs(pictures, strokes, seed):
         return pair(batch, batch, torch.full((len(batch), 1, 1, 1), strokes))
 
 
-def pair(picture, model, strokes):
+def pair(picture, model, strokes, fine=0):
     """Sketches are drawn from `model`, the pictures with a random warp; the last len(strokes)
-    pictures get that many strokes of colour each, under the lines or over them."""
+    pictures get that many strokes of colour each, under the lines or over them, the last `fine` of
+    them with a fine brush."""
     ink = sketch.draw(model)
     early = chance(len(ink), 0.3, ink.device)
     paper = (1 - ink * early).expand(-1, 3, -1, -1)
-    plain = len(ink) - len(strokes)
-    painted = hints.paint(paper[plain:], picture[plain:], strokes)
-    paper = torch.cat([paper[:plain], painted]) * (1 - ink * (1 - early))
+    plain, broad = len(ink) - len(strokes), len(ink) - fine
+    parts = [paper[:plain]]
+    parts.append(hints.paint(paper[plain:broad], picture[plain:broad], strokes[: broad - plain]))
+    if fine:
+        filled = hints.fill(paper[broad:], picture[broad:])
+        parts.append(hints.paint(filled, picture[broad:], strokes[broad - plain :], hints.FINE))
+    paper = torch.cat(parts) * (1 - ink * (1 - early))
     return paper * 2 - 1, on_white(picture) * 2 - 1
 
 
@@ -68,13 +102,14 @@ def place(batch, grid, shaky):
 
 
 def recolour(batch, hinted):
-    """Slight changes of colour; in some of the hinted images strong ones, because there the hints
-    and not the shape should decide."""
+    """Slight changes of colour; in some of the hinted images strong ones, different for light and
+    dark regions, because there the hints and not the shape should decide."""
     count, device = len(batch), batch.device
     strong = hinted * chance(count, 0.3, device)
     colour, alpha = batch[:, :3], batch[:, 3:]
     luma = sum(w * colour[:, i : i + 1] for i, w in enumerate(LUMA))
     turn = torch.randn(count, 1, 1, 1, device=device) * (0.05 + 3 * strong)
+    turn = turn + strong * uniform(count, -6, 6, device) * luma
     chroma = rotate_hue(colour - luma, turn)
     saturation = 1 + uniform(count, -0.15, 0.15, device)
     contrast = 1 + uniform(count, -0.08, 0.08, device)

@@ -2,7 +2,8 @@
 
 A group holds all pictures of one subject (skin tones, genders, families, flags) and whatever looks
 almost like one of them. The held-out set has the first picture of each held-out group; the other
-pictures of these groups are used for nothing.
+pictures of these groups are used for nothing. Further sets are only trained on: their pictures of
+held-out subjects, and those that look almost like one, are left out.
 """
 
 import argparse
@@ -13,7 +14,8 @@ import numpy
 from PIL import Image
 
 from glyphs import read_font, subject
-from similar import merge_alike, outline
+from similar import ALIKE, merge_alike, outline
+from svg_sets import read_sets
 
 LARGEST_HELD_OUT = 40  # pictures; no larger groups (flags, families, professions)
 
@@ -23,12 +25,15 @@ def group_pictures(pictures):
     subjects = {}
     for codes in sorted(pictures, key=lambda codes: (len(codes), codes)):
         subjects.setdefault(subject(codes), []).append(codes)
-    first = [Image.open(io.BytesIO(pictures[s[0]])).convert("RGBA") for s in subjects.values()]
     groups = {}
-    numbers = merge_alike(numpy.stack([outline(p) for p in first]))
+    numbers = merge_alike(outlines(pictures[codes[0]] for codes in subjects.values()))
     for number, codes in zip(numbers, subjects.values()):
         groups.setdefault(number, []).extend(codes)
     return list(groups.values())
+
+
+def outlines(files):
+    return numpy.stack([outline(Image.open(io.BytesIO(f)).convert("RGBA")) for f in files])
 
 
 def split(groups, held_out, seed):
@@ -41,10 +46,30 @@ def split(groups, held_out, seed):
     ]
 
 
+def further_groups(sets, pictures, hidden):
+    """Groups of (set, code points), one for each set and subject, that share no subject or outline
+    with `hidden`, code points of the font's `pictures` that are not trained on."""
+    subjects = {subject(codes) for codes in hidden}
+    looks = outlines(pictures[codes] for codes in hidden)
+    groups = {}
+    for key, look in zip(sets, outlines(sets.values())):
+        group = key[0], subject(key[1])
+        if group[1] not in subjects and (looks @ look).max() < ALIKE:
+            groups.setdefault(group, []).append(key)
+    return list(groups.values())
+
+
+def spell(key):
+    """`key` as text: code points, or a set and code points."""
+    source, codes = key if isinstance(key[0], str) else ("", key)
+    return source + ":" * bool(source) + "-".join(f"{c:x}" for c in codes)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("font", help="NotoColorEmoji.ttf, of Debian's fonts-noto-color-emoji")
     parser.add_argument("output", help="the data set, an .npz")
+    parser.add_argument("sets", nargs="*", help="folders of @iconify-json packages to add")
     parser.add_argument("--held-out", type=int, default=96, metavar="GROUPS")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -52,14 +77,19 @@ def main():
     pictures = read_font(options.font)
     groups = group_pictures(pictures)
     parts = sum(split(groups, options.held_out, options.seed), [])
+    hidden = [codes for codes, part in zip(sum(groups, []), parts) if part != "train"]
+    sets = read_sets(options.sets)
+    groups += further_groups(sets, pictures, hidden) if sets else []
     order = sum(groups, [])
-    files = [pictures[codes] for codes in order]
+    parts += ["train"] * (len(order) - len(parts))
+    files = [(pictures | sets)[key] for key in order]
     numpy.savez(
         options.output,
         png=numpy.frombuffer(b"".join(files), numpy.uint8),
         end=numpy.cumsum([len(f) for f in files]),
-        name=numpy.array(["-".join(f"{c:x}" for c in codes) for codes in order]),
+        name=numpy.array([spell(key) for key in order]),
         group=numpy.repeat(range(len(groups)), [len(g) for g in groups]),
+        further=numpy.array([isinstance(key[0], str) for key in order]),
         part=numpy.array(parts),
     )
     counts = ", ".join(f"{parts.count(part)} {part}" for part in ("train", "held-out", "unused"))

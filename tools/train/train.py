@@ -1,7 +1,6 @@
-"""Trains the generator until --minutes or --steps are over; resumes when called again."""
+"""Trains the generator for --minutes; called again, goes on, until it has trained for --total."""
 
 import argparse
-import math
 import os
 import time
 from pathlib import Path
@@ -10,14 +9,15 @@ import torch
 
 from dataset import Pictures
 from measure import HeldOut
-from model import save_generator
+from model import halves, save_generator
 from replay import Replay
 from trainer import Trainer
 
 CHECKPOINT_SECONDS = 120
 REPORT_SECONDS = 60
 FINISHING_SECONDS = 20  # batch statistics, the last evaluation and two files
-HOLD = 0.4  # fraction of all steps at the full rate, before it falls to zero
+HOLD = 0.4  # fraction of the training at the full rate, before it falls to zero
+WARM_UP = 200  # steps
 
 
 def parse():
@@ -25,20 +25,26 @@ def parse():
     parser.add_argument("data", help="what prepare.py wrote")
     parser.add_argument("folder", type=Path, help="for checkpoint.pt and generator.pt")
     parser.add_argument("--minutes", type=float, default=1e9, help="of this call, loading included")
-    parser.add_argument("--steps", type=int, default=30000, help="of the whole training")
+    parser.add_argument("--total", type=float, default=20, help="minutes of the whole training")
+    parser.add_argument("--start", type=Path, help="folder with weights to begin with, if new")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--ngf", type=int, default=24, help="generator's width")
     parser.add_argument("--ndf", type=int, default=32, help="discriminator's width")
+    parser.add_argument("--dropout", type=float, default=0.2)
     parser.add_argument("--l1", type=float, default=100.0, help="weight of L1 loss")
+    parser.add_argument("--slopes", type=float, default=100.0, help="weight of L1 of gradients")
+    parser.add_argument("--features", type=float, default=10.0, help="weight of feature matching")
+    parser.add_argument("--adversarial", type=float, default=1.0, help="its weight at the start")
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cuda-graph", action="store_true", help="replay each step as one graph")
     return parser.parse_args()
 
 
-def rate_at(step, options):
-    falling = (step / options.steps - HOLD) / (1 - HOLD)
-    return options.rate * (1 - max(falling, 0.0))
+def remaining(trainer, options):
+    """1 at first, then falling to 0 at the end of the whole training."""
+    done = trainer.seconds / 60 / options.total
+    return min(max((1 - done) / (1 - HOLD), 0.0), 1.0)
 
 
 def replace(path, write):
@@ -58,13 +64,22 @@ def save_checkpoint(trainer, options):
 def resume(trainer, options):
     path = options.folder / "checkpoint.pt"
     if not path.exists():
-        return
+        return options.start and start_from(trainer, options.start)
     state = torch.load(path, map_location=trainer.device)
     trainer.restore(state)
     torch.set_rng_state(state["cpu_random"].cpu())
     if trainer.device.type == "cuda":
         torch.cuda.set_rng_state(state["cuda_random"].cpu())
     print(f"going on from step {trainer.steps}", flush=True)
+
+
+def start_from(trainer, folder):
+    """Begins with the weights of an earlier training, without the state of its optimizers."""
+    generator = torch.load(folder / "generator.pt", map_location=trainer.device)["state"]
+    judge = torch.load(folder / "discriminator.pt", map_location=trainer.device)
+    trainer.generator.load_state_dict(generator)
+    trainer.average.load_state_dict(generator)
+    trainer.discriminator.load_state_dict(judge)
 
 
 class Report:
@@ -81,10 +96,9 @@ class Report:
         speed = (trainer.steps - self.steps) / (now - self.time)
         self.steps, self.time = trainer.steps, now
         l1, adversarial, judged = trainer.losses.tolist()
-        left = (self.options.steps - trainer.steps) / 60 / speed if speed else math.inf
         print(
-            f"step {trainer.steps} of {self.options.steps},"
-            f" {speed:.1f} steps/s, {left:.1f} min left;"
+            f"step {trainer.steps}, minute {trainer.seconds / 60:.1f} of {self.options.total:.1f},"
+            f" {speed:.1f} steps/s;"
             f" training L1 {l1:.4f} G {adversarial:+.2f} D {judged:.2f};"
             f" held-out L1 {plain:.4f}, with hints {hinted:.4f}",
             flush=True,
@@ -93,19 +107,24 @@ class Report:
 
 
 def train(trainer, report, options, end):
-    """Runs steps until all are done or time is over."""
+    """Runs steps until the whole training or this call's time is over."""
     update = Replay(trainer.update) if options.cuda_graph else trainer.update
-    saved = reported = time.monotonic()
-    while trainer.steps < options.steps and time.monotonic() < end:
-        trainer.set_rate(rate_at(trainer.steps, options))
+    now = saved = reported = time.monotonic()
+    first = trainer.steps
+    while trainer.seconds < options.total * 60 and now < end:
+        left = remaining(trainer, options)
+        warm = min((trainer.steps - first + 1) / WARM_UP, 1)
+        trainer.set_progress(options.rate * left * warm, options.adversarial * left)
         update()
         trainer.finish_step()
-        if time.monotonic() - reported > REPORT_SECONDS:
+        if now - reported > REPORT_SECONDS:
             report.line(trainer.average)
-            reported = time.monotonic()
-        if time.monotonic() - saved > CHECKPOINT_SECONDS:
+            reported = now
+        if now - saved > CHECKPOINT_SECONDS:
             save_checkpoint(trainer, options)
-            saved = time.monotonic()
+            saved = now
+        trainer.seconds += time.monotonic() - now
+        now = time.monotonic()
 
 
 def main():
@@ -127,6 +146,8 @@ def main():
     about = {"ngf": options.ngf, "steps": trainer.steps, "seed": options.seed}
     about.update(plain=plain, hinted=hinted)
     replace(options.folder / "generator.pt", lambda path: save_generator(path, generator, about))
+    judge = halves(trainer.discriminator)
+    replace(options.folder / "discriminator.pt", lambda path: torch.save(judge, path))
 
 
 if __name__ == "__main__":

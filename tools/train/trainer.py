@@ -14,15 +14,27 @@ EMA_DECAY = 0.998
 STATISTICS_BATCHES = 50
 
 
+def slopes(pictures):
+    """Differences of neighbours, down and across."""
+    down = pictures[:, :, 1:] - pictures[:, :, :-1]
+    return down, pictures[..., 1:] - pictures[..., :-1]
+
+
+def mean_difference(some, others):
+    return sum(F.l1_loss(a, b) for a, b in zip(some, others)) / len(some)
+
+
 class Trainer:
     def __init__(self, pictures, options, device):
         self.pictures, self.options, self.device = pictures, options, device
         layout = torch.channels_last
-        self.generator = Generator(options.ngf).to(device, memory_format=layout)
+        self.generator = Generator(options.ngf, options.dropout)
+        self.generator = self.generator.to(device, memory_format=layout)
         self.discriminator = Discriminator(options.ndf).to(device, memory_format=layout)
         self.average = copy.deepcopy(self.generator).eval().requires_grad_(False)
         self.optimizers = [self.adam(self.generator), self.adam(self.discriminator)]
-        self.steps = 0
+        self.steps, self.seconds = 0, 0.0
+        self.adversarial = torch.zeros((), device=device)  # weight of the adversarial loss
         self.losses = torch.zeros(3, device=device)  # L1 (0 to 1), generator's and discriminator's
 
     def adam(self, network):
@@ -35,10 +47,11 @@ class Trainer:
         return [self.generator, self.discriminator, self.average, *self.optimizers]
 
     def state(self):
-        return {"steps": self.steps, "parts": [p.state_dict() for p in self.parts()]}
+        parts = [p.state_dict() for p in self.parts()]
+        return {"steps": self.steps, "seconds": self.seconds, "parts": parts}
 
     def restore(self, state):
-        self.steps = state["steps"]
+        self.steps, self.seconds = state["steps"], state["seconds"]
         for part, stored in zip(self.parts(), state["parts"]):
             part.load_state_dict(stored)
 
@@ -47,8 +60,7 @@ class Trainer:
 
     def batch(self):
         with torch.no_grad():
-            numbers = self.pictures.sample(self.options.batch)
-            pairs = training_pairs(self.pictures, numbers)
+            pairs = training_pairs(self.pictures, self.options.batch)
             return [p.contiguous(memory_format=torch.channels_last) for p in pairs]
 
     def update(self):
@@ -57,17 +69,27 @@ class Trainer:
         with self.autocast():
             fake = self.generator(sketch)
         judged = self.teach_discriminator(sketch, truth, fake.detach())
+        adversarial, features = self.judge(sketch, truth, fake)
+        difference = F.l1_loss(fake, truth)
+        loss = self.options.l1 * difference + self.adversarial * adversarial
+        loss = loss + self.options.slopes * mean_difference(slopes(fake), slopes(truth))
+        self.learn(self.optimizers[0], loss + self.options.features * features)
+        self.losses.copy_(torch.stack([difference / 2, adversarial, judged]).detach())
+
+    def judge(self, sketch, truth, fake):
+        """The adversarial loss, and the mean difference of the discriminator's features."""
         self.discriminator.requires_grad_(False)
         with self.autocast():
-            adversarial = -self.discriminator(sketch, fake).mean()
+            with torch.no_grad():
+                wanted = self.discriminator(sketch, truth)[1]
+            judgement, made = self.discriminator(sketch, fake)
+            features = mean_difference(made, wanted)
         self.discriminator.requires_grad_(True)
-        difference = F.l1_loss(fake, truth)
-        self.learn(self.optimizers[0], self.options.l1 * difference + adversarial)
-        self.losses.copy_(torch.stack([difference / 2, adversarial, judged]).detach())
+        return -judgement.mean(), features
 
     def teach_discriminator(self, sketch, truth, fake):
         with self.autocast():
-            judgement = self.discriminator(torch.cat([sketch] * 2), torch.cat([truth, fake]))
+            judgement, _ = self.discriminator(torch.cat([sketch] * 2), torch.cat([truth, fake]))
         real, made = judgement.chunk(2)
         loss = F.relu(1 - real).mean() + F.relu(1 + made).mean()
         self.learn(self.optimizers[1], loss)
@@ -78,7 +100,8 @@ class Trainer:
         loss.backward()
         optimizer.step()
 
-    def set_rate(self, rate):
+    def set_progress(self, rate, adversarial):
+        self.adversarial.fill_(adversarial)
         for group in (g for o in self.optimizers for g in o.param_groups):
             if torch.is_tensor(group["lr"]):
                 group["lr"].fill_(rate)

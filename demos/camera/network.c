@@ -136,9 +136,21 @@ bool network_open(network *n, const char *path, int width, int height) {
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
+static bool is_gles(const network *n) {
+    return !strcmp(n->now.backend, "gles");
+}
+
+/* WebGPU's adapters of OpenGL leave a context of their own. */
+static void take_context_back(const network *n) {
+    if (!is_gles(n))
+        glfwMakeContextCurrent(glfwGetCurrentContext());
+}
+
 static void drop_session(network *n) {
     tsr_session_destroy(n->session);
     tsr_device_destroy(n->device);
+    if (n->device)
+        take_context_back(n);
     free(n->pixels);
     n->session = NULL;
     n->device = NULL;
@@ -158,10 +170,6 @@ static bool fail(network *n) {
     return false;
 }
 
-static bool is_gles(const network *n) {
-    return !strcmp(n->now.backend, "gles");
-}
-
 static void *get_proc_address(const char *name) {
     union { /* ISO C has no cast from function to object pointers */
         GLFWglproc function;
@@ -175,7 +183,9 @@ static bool open_device(network *n) {
     if (is_gles(n))
         desc.gles =
             (tsr_gles_desc){.platform = TSR_PLATFORM_CURRENT, .get_proc_address = get_proc_address};
-    return tsr_device_create(&desc, &n->device) == TSR_OK;
+    bool good = tsr_device_create(&desc, &n->device) == TSR_OK;
+    take_context_back(n);
+    return good;
 }
 
 static bool make_pixels(network *n) {
@@ -200,6 +210,7 @@ bool network_use(network *n, const settings *wanted) {
     if (tsr_session_create(n->device, n->model, &desc, &n->session) != TSR_OK ||
         tsr_session_transfer_outputs(n->session, !is_gles(n)) != TSR_OK)
         return fail(n);
+    take_context_back(n);
     if (is_gles(n) || make_pixels(n))
         return true;
     drop_session(n);
@@ -238,7 +249,9 @@ static tsr_status set_input(network *n, const gl_target *input) {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, input->framebuffer);
     glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, n->pixels);
     const tsr_pixels pixels = describe_pixels(n, width, height, n->in);
-    return tsr_session_set_input_pixels(n->session, n->input, &pixels);
+    tsr_status status = tsr_session_set_input_pixels(n->session, n->input, &pixels);
+    take_context_back(n);
+    return status;
 }
 
 static tsr_status get_output(network *n, const gl_target *result) {
@@ -251,6 +264,7 @@ static tsr_status get_output(network *n, const gl_target *result) {
         return tsr_session_draw_output(n->session, n->output, &target);
     }
     tsr_status status = tsr_session_get_output_pixels(n->session, n->output, &p);
+    take_context_back(n);
     glBindTexture(GL_TEXTURE_2D, result->texture);
     if (status == TSR_OK)
         glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE,
@@ -268,6 +282,7 @@ bool network_begin(network *n, const gl_target *input, double now) {
 
 bool network_step(network *n, double ms, const gl_target *result) {
     tsr_status status = tsr_session_step(n->session, ms);
+    take_context_back(n);
     if (status == TSR_NOT_READY)
         return false;
     if (status != TSR_OK || get_output(n, result) != TSR_OK)

@@ -40,10 +40,9 @@ static bool find_input(network *n, tsr_tensor_info *info) {
         tsr_model_input(n->model, 0, info) != TSR_OK)
         return complain("%s has %d inputs: %s", n->path, tsr_model_input_count(n->model), fits);
     const int64_t *dim = info->shape.dim;
-    bool picture = info->shape.rank == 4 && (dim[0] == 1 || dim[0] < 0) &&
-                   (dim[1] == 3 || dim[1] < 0) && strlen(info->name) < NAME_SIZE;
-    snprintf(n->input, sizeof n->input, "%s", info->name);
-    return picture || refuse(n, "input", info);
+    n->input = info->name;
+    return (info->shape.rank == 4 && (dim[0] == 1 || dim[0] < 0) && (dim[1] == 3 || dim[1] < 0)) ||
+           refuse(n, "input", info);
 }
 
 static bool is_side(int64_t side) {
@@ -70,8 +69,7 @@ static bool plan(network *n, tsr_device *device, tsr_tensor_info *output) {
         return false;
     bool good = tsr_session_output(session, 0, output) == TSR_OK;
     if (good) {
-        snprintf(n->output, sizeof n->output, "%s", output->name);
-        output->name = n->output;
+        output->name = n->output; /* the session's goes with it */
         n->sizes.out_height = (int)output->shape.dim[2];
         n->sizes.out_width = (int)output->shape.dim[3];
     }
@@ -112,10 +110,13 @@ static bool use_declared(network *n, tsr_device *device, const tsr_tensor_info *
 }
 
 static bool find_sizes(network *n, int width, int height) {
-    tsr_tensor_info input;
+    tsr_tensor_info input, output;
     tsr_device *device;
     if (!find_input(n, &input))
         return false;
+    if (tsr_model_output(n->model, 0, &output) != TSR_OK)
+        return complain("%s", tsr_last_error());
+    n->output = output.name;
     if (tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &device) != TSR_OK)
         return complain("%s", tsr_last_error());
     if (input.shape.dim[2] < 0)

@@ -5,8 +5,6 @@
 #include "gl.h"
 #include "ranges.h"
 
-enum { NAME_SIZE = 256 };
-
 typedef struct settings {
     const char *backend; /* "gles" or "webgpu" */
     tsr_precision precision;
@@ -20,7 +18,7 @@ typedef struct picture_sizes {
 typedef struct network {
     const char *path;
     tsr_model *model;
-    char input[NAME_SIZE], output[NAME_SIZE];
+    const char *input, *output; /* names */
     picture_sizes sizes;
     range in, out;
     settings now;

@@ -21,7 +21,7 @@ need_packages() {
 
 build_packages=(gcc libc6-dev make cmake pkg-config libprotobuf-c-dev protobuf-c-compiler
     libcjson-dev nettle-dev libstb-dev libwebp-dev python3 python3-glad)
-# For demos/pix2pix, which is not built without them.
+# For demos/pix2pix and demos/camera, which are not built without them.
 window_packages=(libglfw3-dev fonts-dejavu-core)
 # Mesa's software rasteriser with EGL: needs neither a GPU nor a display.
 driver_packages=(libegl1 libgles2 libegl-mesa0 libgl1-mesa-dri)

@@ -10,7 +10,7 @@ bool complain(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(latest, sizeof latest, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "pix2pix: %s\n", latest);
+    fprintf(stderr, PROGRAM_NAME ": %s\n", latest);
     return false;
 }
 

@@ -1,0 +1,212 @@
+/* A camera, a film or a pattern through a network from pictures to pictures, in a window. A frame
+ * is uploaded once; the network reads a texture and its output is drawn: on the backend gles
+ * nothing is read back but to save it. */
+#include "app.h"
+#include "message.h"
+#include "picture.h"
+
+#include <GLFW/glfw3.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Time per frame for the network; the rest is for the window. */
+static const double slice_ms = 8;
+
+/* ---- the window ------------------------------------------------------------------------------ */
+
+static const char *reason;
+
+static void on_error(int code, const char *description) {
+    (void)code;
+    reason = description;
+}
+
+static bool fail(const char *what) {
+    return complain("%s%s%s", what, reason ? ": " : "", reason ? reason : "");
+}
+
+static bool open_window(app *a) {
+    glfwSetErrorCallback(on_error);
+    if (!glfwInit())
+        return fail("no display; xvfb-run needs none");
+    glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_ES_API);
+    glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_EGL_CONTEXT_API);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    a->window = glfwCreateWindow(1120, 520, "Tessera: camera", NULL, NULL);
+    if (!a->window)
+        return fail("no window with OpenGL ES 3.0 through EGL");
+    glfwMakeContextCurrent(a->window);
+    if (!gladLoadGLES2(glfwGetProcAddress))
+        return complain("the window's OpenGL ES lacks functions of 3.0");
+    glfwSwapInterval(1);
+    keys_listen(a);
+    return true;
+}
+
+static void measure_window(app *a) {
+    float other;
+    glfwGetFramebufferSize(a->window, &a->width, &a->height);
+    glfwGetWindowContentScale(a->window, &a->scale, &other);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+/* The place of the frame in the network's output, which is larger or smaller than its input. */
+static place place_in_output(const app *a) {
+    const gl_target *picture = &a->pictures[!a->shown];
+    const picture_sizes *s = &a->network.sizes;
+    place p = frame_place(picture->width, picture->height, s->in_width, s->in_height);
+    double across = (double)s->out_width / s->in_width;
+    double down = (double)s->out_height / s->in_height;
+    return (place){(int)lround(p.x * across), (int)lround(p.y * down),
+                   (int)fmax(lround(p.width * across), 1), (int)fmax(lround(p.height * down), 1)};
+}
+
+/* Cuts the bars off. False if the demo cannot continue. */
+static bool take_result(app *a) {
+    const place p = place_in_output(a);
+    const float w = (float)a->output.width, h = (float)a->output.height;
+    if (a->result.width != p.width || a->result.height != p.height) {
+        gl_target_destroy(&a->result);
+        if (!gl_target_create(&a->result, GL_RGBA8, p.width, p.height))
+            return false;
+    }
+    paint_begin(&a->painter, &a->result, p.width, p.height);
+    paint_image(&a->painter, a->output.texture, (rect){0, 0, (float)p.width, (float)p.height},
+                (rect){(float)p.x / w, (float)p.y / h, (float)p.width / w, (float)p.height / h}, 1,
+                0);
+    paint_end(&a->painter);
+    a->shown = !a->shown;
+    a->results++;
+    double now = glfwGetTime(), since = now - a->last;
+    a->interval = a->results < 3 ? since : a->interval + (since - a->interval) * 0.1;
+    a->last = now;
+    return true;
+}
+
+static bool begin_run(app *a) {
+    gl_target *picture = &a->pictures[!a->shown];
+    if (!converter_draw(&a->converter, &a->source.frame, picture))
+        return false;
+    a->source.fresh = false;
+    converter_fit(&a->converter, picture, &a->input, a->edges);
+    network_begin(&a->network, &a->input, glfwGetTime());
+    return true;
+}
+
+/* False if the demo cannot continue. */
+static bool work(app *a) {
+    network *n = &a->network;
+    bool waits = a->source.desc.every && (n->running || a->source.fresh);
+    if (!a->paused && !waits)
+        source_poll(&a->source, glfwGetTime());
+    if (!a->source.state)
+        return false;
+    if (!n->session || (!n->running && (!a->source.fresh || !network_prepare(n, slice_ms))))
+        return true;
+    if (!n->running && !begin_run(a))
+        return false;
+    bool done = n->running && network_step(n, slice_ms, &a->output);
+    return (!done || take_result(a)) && gl_check("running the network");
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static bool screenshot(const app *a, const char *path) {
+    unsigned char *rgb = picture_read(0, a->width, a->height, true);
+    bool good = rgb && picture_write(path, rgb, a->width, a->height);
+    free(rgb);
+    return good;
+}
+
+/* What is asked for after the last picture. */
+static bool finish(app *a, const options *o) {
+    a->quit = true;
+    printf("%lld pictures, the latest in %.1f ms, %lld frames dropped\n", a->results, a->network.ms,
+           a->source.dropped);
+    return (!o->prefix || app_save(a, o->prefix)) &&
+           (!o->screenshot || screenshot(a, o->screenshot));
+}
+
+/* The exit code. */
+static int run_frames(app *a, const options *o) {
+    while (!a->quit && !glfwWindowShouldClose(a->window)) {
+        a->paused ? glfwWaitEventsTimeout(0.1) : glfwPollEvents();
+        measure_window(a);
+        if (!work(a) || (o->frames && !a->network.session))
+            return 3;
+        if (a->width > 0 && a->height > 0) /* 0: minimized */
+            view_draw(a);
+        if (o->frames && a->results >= o->frames && !finish(a, o))
+            return 2;
+        if (!gl_check("drawing the window"))
+            return 3;
+        glfwSwapBuffers(a->window);
+    }
+    return 0;
+}
+
+static bool open_app(app *a, const options *o) {
+    const picture_sizes *s = &a->network.sizes;
+    a->edges = o->edges;
+    a->folder = o->folder;
+    a->split = 0.5f;
+    measure_window(a);
+    return paint_create(&a->painter, 15 * a->scale) && converter_create(&a->converter) &&
+           gl_target_create(&a->input, GL_RGBA8, s->in_width, s->in_height) &&
+           gl_target_create(&a->output, GL_RGBA8, s->out_width, s->out_height);
+}
+
+static void close_app(app *a) {
+    gl_target *const targets[] = {&a->pictures[0], &a->pictures[1], &a->input, &a->output,
+                                  &a->result};
+    for (int i = 0; i < 5; i++)
+        gl_target_destroy(targets[i]);
+    converter_destroy(&a->converter);
+    paint_destroy(&a->painter);
+}
+
+static int show(app *a, const options *o) {
+    int code = 3;
+    if (open_app(a, o)) {
+        network_use(&a->network, &o->settings); /* else the window says so, and B goes on */
+        code = run_frames(a, o);
+    }
+    network_close(&a->network); /* in its context */
+    close_app(a);
+    return code;
+}
+
+/* What needs no window. */
+static bool prepare(app *a, const options *o) {
+    network *n = &a->network;
+    if (!source_open(&a->source, &o->source))
+        return false;
+    int width = o->sized ? o->source.width : a->source.frame.width;
+    int height = o->sized ? o->source.height : a->source.frame.height;
+    if (!network_open(n, o->model, width, height))
+        return false;
+    n->in = n->out = o->range;
+    return o->has_range || ranges_read(n->model, o->model, n->input, n->output, &n->in, &n->out);
+}
+
+int main(int argc, char **argv) {
+    static app a; /* large */
+    options o;
+    int code = 2;
+    if (!options_parse(argc, argv, &o))
+        return 2;
+    if (o.help)
+        return 0;
+    if (prepare(&a, &o))
+        code = open_window(&a) ? show(&a, &o) : 3;
+    network_close(&a.network);
+    source_close(&a.source);
+    if (a.window)
+        glfwDestroyWindow(a.window);
+    glfwTerminate();
+    return code;
+}

@@ -8,6 +8,7 @@
 #include "window.h"
 
 #include <GLFW/glfw3.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,19 +43,26 @@ static bool make_tools(app *a, const options *o) {
 
 static bool open_app(app *a, const options *o) {
     a->radius = 2;
+    a->picker = (picker){.hue = 0.5f, .saturation = 0.6f, .value = 0.8f};
+    picker_drag(&a->picker, (rect){0, 0, 1, 1}, 0, 0);
     a->folder = o->folder;
-    if (!make_tools(a, o) ||
-        !canvas_create(&a->canvas, a->network.input.width, a->network.input.height, false))
+    if (!make_tools(a, o) || !canvas_create(&a->canvas, network_input(&a->network)->width,
+                                            network_input(&a->network)->height, false))
         return false;
     teach_open(a);
     a->pen_x = (float)a->canvas.target.width / 2;
     a->pen_y = (float)a->canvas.target.height / 2;
-    if (o->picture && !app_load(a, o->picture))
-        return false;
+    if (o->keeps)
+        restore_open(&a->kept, &a->canvas);
+    if (o->picture)
+        return app_load(a, o->picture);
+    if (o->restores && restore_load(&a->kept, &a->canvas, &a->painter))
+        announce("the drawing of last time; Ctrl+Z: an empty canvas");
     return true;
 }
 
 static void close_app(app *a) {
+    restore_close(&a->kept, &a->canvas);
     gallery_close(&a->gallery);
     gl_target_destroy(&a->picture);
     teach_leave(&a->teacher);
@@ -65,12 +73,12 @@ static void close_app(app *a) {
 
 /* After the driver has reset the GPU: all that was there is made again, in a new window. */
 static bool recover(app *a, const options *o) {
-    const settings now = a->network.now;
+    const settings wanted = a->network.wanted;
     complain("the GPU was reset: going on with what was kept of the drawing");
     network_leave(&a->network);
     a->picture = (gl_target){0};
     return window_reopen(a) && make_tools(a, o) && canvas_restore(&a->canvas) && teach_restore(a) &&
-           network_use(&a->network, &now);
+           network_use(&a->network, &wanted);
 }
 
 /* Converts the network's output into a picture that can be filtered and saved. */
@@ -102,6 +110,7 @@ static bool draw_frame(app *a, script *s) {
     window_measure(a);
     canvas_keep(&a->canvas);
     canvas_keep(&a->teacher.correction);
+    restore_step(&a->kept, &a->canvas);
     if (s && !script_step(s, a))
         return false;
     if (!gl_check("drawing a stroke"))
@@ -122,7 +131,7 @@ static bool draw_frame(app *a, script *s) {
 /* How long to wait for events, in seconds: longer if idle or while a thread is working. */
 static double patience(const app *a, bool hurried) {
     bool idle = app_is_idle(a);
-    return idle && !hurried ? 0.25 : !idle && a->network.worker ? 0.01 : 0;
+    return idle && !hurried ? 0.25 : !idle && network_is_remote(&a->network) ? 0.01 : 0;
 }
 
 static bool run_frames(app *a, script *s, const options *o, frame_times *times) {
@@ -138,6 +147,7 @@ static bool run_frames(app *a, script *s, const options *o, frame_times *times) 
         if (lost) /* GLFW's clock begins with the window */
             start = before = glfwGetTime();
         count_frame(times, (glfwGetTime() - start) * 1e3);
+        a->longest_ms = fmax(a->longest_ms, (glfwGetTime() - start) * 1e3);
         a->frame_ms += ((glfwGetTime() - before) * 1e3 - a->frame_ms) * 0.1;
         before = glfwGetTime();
         if (s && script_has_ended(s))
@@ -174,7 +184,7 @@ int main(int argc, char **argv) {
         return 2;
     if (o.help)
         return 0;
-    if (network_open(&a.network, o.model, o.low, o.high) &&
+    if (network_open(&a.network, o.models, o.model_count, o.low, o.high) &&
         (!o.script || script_open(&s, o.script)))
         code = window_open(&a) ? show(&a, o.script ? &s : NULL, &o) : 3;
     network_close(&a.network);

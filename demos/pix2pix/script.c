@@ -1,6 +1,7 @@
 #include "script.h"
 
 #include "message.h"
+#include "window.h"
 
 #include <GLFW/glfw3.h>
 #include <errno.h>
@@ -92,6 +93,38 @@ static bool start_painting(script *s, app *a, char *rest) {
     return paper ? start_on(s, a, paper, rest) : fail(s, "nothing can be painted on now", "");
 }
 
+/* A key's button, or a pixel of the window. */
+static bool point(script *s, app *a, char *rest) {
+    float x, y;
+    char more;
+    if (!buttons_find(a, rest, &x, &y) && sscanf(rest, "%f %f %c", &x, &y, &more) != 2)
+        return fail(s, "no such button, nor a pixel: ", rest);
+    window_move(a, x, y);
+    return true;
+}
+
+static bool click(script *s, app *a, char *rest) {
+    if (!point(s, a, rest))
+        return false;
+    window_press(a);
+    window_release(a);
+    return true;
+}
+
+static bool type_text(script *s, app *a, char *rest) {
+    (void)s;
+    for (; *rest; rest++) /* ASCII */
+        app_type(a, (unsigned char)*rest);
+    return true;
+}
+
+static bool start_preparing(script *s, app *a, char *rest) {
+    (void)a;
+    (void)rest;
+    s->preparing = true;
+    return true;
+}
+
 static bool start_waiting(script *s, app *a, char *rest) {
     (void)a;
     (void)rest;
@@ -139,14 +172,32 @@ static bool lose(script *s, app *a, char *rest) {
     return true;
 }
 
+static bool print_longest(script *s, app *a, char *rest) {
+    (void)s;
+    printf("%s: longest frame %.0f ms\n", rest, a->longest_ms);
+    a->longest_ms = 0;
+    return true;
+}
+
 static const struct {
     const char *name;
     bool (*run)(script *s, app *a, char *rest);
 } commands[] = {
-    {"key", press_keys},     {"stroke", start_stroke},        {"paint", start_painting},
-    {"wait", start_waiting}, {"frames", count_frames},        {"load", load},
-    {"save", save},          {"screenshot", take_screenshot}, {"window", resize_window},
+    {"key", press_keys},
+    {"stroke", start_stroke},
+    {"paint", start_painting},
+    {"wait", start_waiting},
+    {"frames", count_frames},
+    {"load", load},
+    {"save", save},
+    {"screenshot", take_screenshot},
+    {"window", resize_window},
     {"lose", lose},
+    {"longest", print_longest},
+    {"ready", start_preparing},
+    {"click", click},
+    {"hover", point},
+    {"type", type_text},
 };
 
 static bool run_line(script *s, app *a, char *line) {
@@ -168,8 +219,9 @@ static bool run_line(script *s, app *a, char *line) {
 /* Whether the current command continues. */
 static bool is_busy(script *s, const app *a) {
     s->frames -= s->frames > 0;
-    s->waiting = s->waiting && !a->network.failed && !(a->picture.texture && app_is_idle(a));
-    return s->frames > 0 || s->waiting || s->screenshot;
+    s->waiting = s->waiting && !a->network.refused && !(a->picture.texture && app_is_idle(a));
+    s->preparing = s->preparing && network_is_preparing(&a->network);
+    return s->frames > 0 || s->waiting || s->preparing || s->screenshot;
 }
 
 bool script_step(script *s, app *a) {
@@ -177,8 +229,8 @@ bool script_step(script *s, app *a) {
     if (s->arguments)
         return go_on_drawing(s, a);
     bool busy = is_busy(s, a);
-    if (was_waiting && a->network.failed)
-        return fail(s, "the network cannot run", "");
+    if (was_waiting && a->network.refused)
+        return fail(s, "what was asked for cannot run", "");
     while (!busy && *s->next) {
         char *line = s->next;
         size_t length = strcspn(line, "\n");
@@ -187,7 +239,7 @@ bool script_step(script *s, app *a) {
         s->line++;
         if (!run_line(s, a, line))
             return false;
-        busy = s->frames > 0 || s->waiting || s->screenshot || s->arguments;
+        busy = s->frames > 0 || s->waiting || s->preparing || s->screenshot || s->arguments;
     }
     return true;
 }
@@ -199,5 +251,6 @@ bool script_look(script *s, const app *a) {
 }
 
 bool script_has_ended(const script *s) {
-    return !*s->next && !s->arguments && !s->frames && !s->waiting && !s->screenshot;
+    return !*s->next && !s->arguments && !s->frames && !s->waiting && !s->preparing &&
+           !s->screenshot;
 }

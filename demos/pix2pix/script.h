@@ -4,7 +4,12 @@
  *     stroke X Y X Y ...  draw a stroke, one point per frame, in canvas pixels
  *     paint X Y X Y ...   the same on the network's picture, in its pixels
  *     wait                wait until the output shows the current canvas, and lessons are over
+ *     ready               wait until no session is being made
  *     frames N            wait for N frames
+ *     longest TEXT        print the longest frame since the last one, after TEXT
+ *     click NAME | X Y    click on the button of this key, or on a pixel of the window
+ *     hover NAME | X Y    the same without the mouse button
+ *     type TEXT           type text, of ASCII
  *     load FILE           load a picture into the canvas
  *     save PREFIX         write PREFIX-input.png, PREFIX-output.png and PREFIX-both.png
  *     screenshot FILE     save the window as a picture
@@ -26,6 +31,7 @@ typedef struct script {
     canvas *paper;    /* that it is drawn on */
     int frames;       /* still to wait for */
     bool waiting;     /* for the network */
+    bool preparing;   /* the same, for a session that is being made */
     char *screenshot; /* path, saved when the frame is drawn; NULL: none */
 } script;
 

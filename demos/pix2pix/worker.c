@@ -24,7 +24,7 @@ struct worker {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int ending;   /* released, and not gone yet */
-static bool working; /* one of them: the others wait until it has ended, or are cancelled */
+static bool opening; /* one of them makes its session: the others wait, or are cancelled */
 
 static bool allocate(worker *w) {
     w->picture_count = (size_t)tsr_shape_count(&w->runner.picture.shape);
@@ -84,15 +84,22 @@ static void destroy(worker *w) {
     free(w);
 }
 
-/* Only one session is created at a time, even after several requests. */
+/* Only one session is made at a time, even after several requests; an older one may run. */
 static bool take_turn(worker *w) {
     pthread_mutex_lock(&mutex);
-    while (working && !w->released)
+    while (opening && !w->released)
         pthread_cond_wait(&changed, &mutex);
     bool turn = !w->released;
-    working = working || turn;
+    opening = opening || turn;
     pthread_mutex_unlock(&mutex);
     return turn;
+}
+
+static void end_turn(void) {
+    pthread_mutex_lock(&mutex);
+    opening = false;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
 }
 
 /* Publishes the state and waits for the next request; false: the worker is released. */
@@ -108,6 +115,7 @@ static bool next_run(worker *w, worker_state state) {
 
 static void follow(worker *w) {
     bool good = runner_open(&w->runner, w->model, &w->input, &w->wanted, NULL) && allocate(w);
+    end_turn();
     bool more = next_run(w, good ? WORKER_IDLE : WORKER_FAILED);
     while (more)
         more = next_run(w, serve(w));
@@ -115,12 +123,10 @@ static void follow(worker *w) {
 
 static void *work(void *argument) {
     worker *w = argument;
-    bool turn = take_turn(w);
-    if (turn)
+    if (take_turn(w))
         follow(w);
     destroy(w);
     pthread_mutex_lock(&mutex);
-    working = working && !turn;
     ending--;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);

@@ -14,6 +14,7 @@ for need in "$pix2pix" Xvfb xdotool; do
 done
 has_device gles || { lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"; finish; }
 
+export XDG_STATE_HOME=$folder/state # where drawings are kept
 expect_of 'no display' 3 'no display' env -u DISPLAY -u WAYLAND_DISPLAY "$pix2pix"
 
 # Xvfb chooses a display that is free and says its number. Without -noreset it restarts whenever its last window closes, and
@@ -135,19 +136,19 @@ is_pixel 'the pen of the keys' 134 128 '222 46 43'
 check 'side by side' look gles-both.png 512 256
 is_pixel 'the sketch on the left' 128 50 '0 0 0'
 
-# The window's panels, without other windows or scaling: 1060 x 600.
-check 'the window' look window.png 1060 600
-is_pixel 'the sketch in the window' 268 129 '0 0 0'
-is_pixel "the canvas's paper" 30 60 '255 255 255'
-check 'the picture beside it' test "$(colours 536 29 512 512)" -gt 10
+# The window's panels, without other windows or scaling: 1060 x 636.
+check 'the window' look window.png 1060 636
+is_pixel 'the sketch in the window' 268 167 '0 0 0'
+is_pixel "the canvas's paper" 30 98 '255 255 255'
+check 'the picture beside it' test "$(colours 536 67 512 512)" -gt 10
 for backend in cpu gles; do
-    check "the mosaic on $backend" look mosaic-$backend.png 1060 600
-    check 'many colours in it' test "$(colours 362 111 336 336)" -gt 15
+    check "the mosaic on $backend" look mosaic-$backend.png 1060 636
+    check 'many colours in it' test "$(colours 362 155 336 336)" -gt 15
 done
-check 'the list of keys' look help.png 1060 600
-is_pixel 'lies over the window' 340 130 '47 47 51'
-check 'the gallery' look gallery.png 1060 600
-check 'has pictures' test "$(colours 262 32 162 162)" -gt 1
+check 'the list of keys' look help.png 1060 636
+is_pixel 'lies over the window' 690 100 '47 47 51'
+check 'the gallery' look gallery.png 1060 636
+check 'has pictures' test "$(colours 262 50 162 162)" -gt 1
 
 # S saves a sketch with the picture of it, which the network has yet to make.
 mkdir early
@@ -274,16 +275,16 @@ mkdir saved
 "$pix2pix" --out saved >out 2>err &
 program=$!
 window=$(timeout 60 xdotool search --sync --onlyvisible --name 'Tessera: pix2pix' | head -n 1)
-xdotool windowfocus "$window" mousemove --window "$window" 100 200 mousedown 1
-for x in 140 180 220 260 300; do xdotool mousemove --window "$window" $x 200; done
+xdotool windowfocus "$window" mousemove --window "$window" 100 238 mousedown 1
+for x in 140 180 220 260 300; do xdotool mousemove --window "$window" $x 238; done
 xdotool mouseup 1
 # The orange swatch, a stroke with it, and a click beside everything.
-xdotool mousemove --window "$window" 72 578 click 1 mousemove --window "$window" 100 400 mousedown 1
-xdotool mousemove --window "$window" 300 400 mouseup 1 mousemove --window "$window" 530 300 click 1
-until_file saved/pix2pix-001-both.png xdotool key s && xdotool key Escape || kill $program
+xdotool mousemove --window "$window" 72 614 click 1 mousemove --window "$window" 100 438 mousedown 1
+xdotool mousemove --window "$window" 300 438 mouseup 1 mousemove --window "$window" 530 300 click 1
+until_file saved/pix2pix-001-both.png xdotool key s && xdotool key Escape Escape || kill $program
 wait $program
 [ $? = 0 ] && good=yes || good=no
-report $good 'the mouse draws, Escape closes'
+report $good 'the mouse draws, Escape twice closes'
 check 'S saves' look saved/pix2pix-001-input.png 256 256
 is_pixel 'what the mouse drew' 96 85 '0 0 0'
 is_pixel 'what it drew in orange' 96 185 '245 140 31'

@@ -295,7 +295,7 @@ static const command commands[] = {
     {"Backspace", GLFW_KEY_BACKSPACE, 0, erase, 0, NULL, NULL, REPEATS | TYPES},
     {"G", 'G', 0, switch_overlay, OVERLAY_GALLERY, "gallery of sketches", NULL, 0},
     {"S", 'S', 0, save, 0, "save input, output and both", NULL, 0},
-    {"L", 'L', 0, enter, 0, "learn what the picture shows", "L, Enter", 0},
+    {"L", 'L', 0, enter, 0, "teach what was painted on it", "L, Enter", 0},
     {"Enter", GLFW_KEY_ENTER, 0, enter, 0, NULL, NULL, TYPES},
     {"Ctrl+S", 'S', GLFW_MOD_CONTROL, save_network, 0, "save what was learned", NULL, 0},
     {"M", 'M', 0, switch_mosaic, 0, "channels of a layer", NULL, 0},

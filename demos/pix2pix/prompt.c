@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -74,21 +75,22 @@ static void narrow(char common[256], const char *name, bool first) {
     common[i] = '\0';
 }
 
-/* The matches in the folder; their number. */
+/* The matches in the folder, by name; their number. */
 static int find(prompt *p, const char *folder, const char *start, char common[256]) {
-    DIR *stream = opendir(*folder ? folder : ".");
-    int count = 0;
-    if (!stream)
-        return 0;
-    for (const struct dirent *e; (e = readdir(stream));) {
-        if (!fits(folder, start, e->d_name))
-            continue;
-        narrow(common, e->d_name, count == 0);
-        if (count < PROMPT_MATCHES)
-            snprintf(p->matches[count], sizeof *p->matches, "%.63s", e->d_name);
-        count++;
+    struct dirent **entries;
+    int count = 0, all = scandir(*folder ? folder : ".", &entries, NULL, alphasort);
+    for (int i = 0; i < all; i++) {
+        const char *name = entries[i]->d_name;
+        if (fits(folder, start, name)) {
+            narrow(common, name, count == 0);
+            if (count < PROMPT_MATCHES)
+                snprintf(p->matches[count], sizeof *p->matches, "%.63s", name);
+            count++;
+        }
+        free(entries[i]);
     }
-    closedir(stream);
+    if (all >= 0)
+        free(entries);
     return count;
 }
 

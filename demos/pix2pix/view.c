@@ -55,7 +55,7 @@ static float swatches_end(const app *a) {
 }
 
 static float slider_width(const app *a) {
-    return a->network.file_count > 1 ? floorf(120 * a->scale) : 0;
+    return a->network.file_count > 1 ? floorf(112 * a->scale) : 0;
 }
 
 /* Colours and text in one row, if there is room for enough text, else in two. */
@@ -63,7 +63,8 @@ layout view_layout(const app *a) {
     const float margin = floorf(12 * a->scale), row = 2.4f * a->painter.line;
     const float width = (float)a->width, height = (float)a->height;
     const gl_target *c = &a->canvas.target, *p = a->picture.texture ? &a->picture : c;
-    const float beside = swatches_end(a) + slider_width(a) + margin;
+    const float slider = slider_width(a);
+    const float beside = swatches_end(a) + (slider > 0 ? slider + margin : 0) + margin;
     const bool narrow = width - beside < 40 * paint_text_width(&a->painter, " ");
     const float bar = narrow ? 2 * row : row, tools = buttons_height(a);
     const int panels = *a->network.wanted.layer ? 3 : 2;

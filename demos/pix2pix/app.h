@@ -7,11 +7,12 @@
 #include "mosaic.h"
 #include "network.h"
 #include "paint.h"
+#include "pressure.h"
 #include "teach.h"
 
 struct GLFWwindow;
 
-enum { PALETTE_SIZE = 9 };
+enum { PALETTE_SIZE = 9, FIRST_RADIUS = 2 };
 extern const float palette[PALETTE_SIZE][3];
 
 typedef GLenum reset_status_fn(void);
@@ -30,6 +31,7 @@ typedef struct app {
     int color;         /* of the palette */
     bool eraser;
     float radius;             /* of the brush, in canvas pixels */
+    pressure pressure;        /* of the mouse */
     float cursor_x, cursor_y; /* of the latest mouse event, in window pixels */
     float pen_x, pen_y;       /* the pen moved by keys, in canvas pixels */
     bool pen_shown;
@@ -51,6 +53,10 @@ void app_press(app *a, int key, int scancode, int mods, bool again);
 /* Calls fn for each key with its help text; keys of the same command are adjacent. */
 void app_each_key(void (*fn)(void *user, const char *key, const char *help), void *user);
 bool app_load(app *a, const char *path);
+/* Draws a sketch of the gallery, which is open, and closes it. */
+void app_choose_sketch(app *a, int i);
+/* The next radius of a brush that becomes larger, or smaller: direction -1. */
+float brush_resized(float radius, int direction);
 brush app_brush(const app *a);
 /* Whether the picture shows the current canvas, and no lesson is in progress. */
 bool app_is_idle(const app *a);
@@ -74,11 +80,20 @@ typedef struct layout {
 layout view_layout(const app *a);
 /* Clickable areas in window pixels. PALETTE_SIZE: the eraser. */
 rect view_swatch(const app *a, int i);
-rect view_thumbnail(const app *a, int i);
 bool rect_holds(rect r, float x, float y);
+/* The largest centred rectangle of this aspect ratio in the square. */
+rect view_fit(rect square, int width, int height);
 /* The network's latest output, each value times factor plus summand, on a target of its size. */
 void view_copy_picture(app *a, const gl_target *to, float factor, float summand);
 void view_draw(app *a);
+
+/* ---- gallery_view.c -------------------------------------------------------------------------- */
+
+/* The selected sketch is another one, if there is one. */
+void gallery_select(app *a, int right, int down);
+/* The place of a thumbnail in the window. */
+rect view_thumbnail(const app *a, int i);
+void gallery_draw(app *a);
 
 /* ---- overlay.c: text over the window --------------------------------------------------------- */
 

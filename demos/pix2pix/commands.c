@@ -29,13 +29,18 @@ bool app_is_idle(const app *a) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
+void app_choose_sketch(app *a, int i) {
+    const thumbnail *t = &a->gallery.thumbnails[i];
+    canvas_put(&a->canvas, &a->painter, t->texture, t->width, t->height);
+    teach_forget(&a->teacher);
+    announce("%s", t->name);
+    a->gallery.selected = i;
+    a->show_gallery = false;
+}
+
 static void choose(app *a, int i) {
     if (a->show_gallery && i < a->gallery.count) {
-        const thumbnail *t = &a->gallery.thumbnails[i];
-        canvas_put(&a->canvas, &a->painter, t->texture, t->width, t->height);
-        teach_forget(&a->teacher);
-        announce("%s", t->name);
-        a->show_gallery = false;
+        app_choose_sketch(a, i);
     } else if (!a->show_gallery) {
         a->color = i;
         a->eraser = false;
@@ -47,9 +52,12 @@ static void use_eraser(app *a, int unused) {
     a->eraser = !a->eraser;
 }
 
+float brush_resized(float radius, int direction) {
+    return fminf(fmaxf(radius * (direction > 0 ? 1.25f : 0.8f), 0.5f), 64);
+}
+
 static void resize_brush(app *a, int direction) {
-    float radius = a->radius * (direction > 0 ? 1.25f : 0.8f);
-    a->radius = fminf(fmaxf(radius, 0.5f), 64);
+    a->radius = brush_resized(a->radius, direction);
     announce("brush of %.1f pixels", 2 * (double)a->radius);
 }
 
@@ -67,7 +75,10 @@ static void clear(app *a, int unused) {
 
 static void teach(app *a, int unused) {
     (void)unused;
-    teach_ask(a);
+    if (a->show_gallery)
+        app_choose_sketch(a, a->gallery.selected);
+    else
+        teach_ask(a);
 }
 
 /* The pen moves 4 canvas pixels per step; down and right are positive. */
@@ -76,8 +87,14 @@ enum { PEN_LEFT, PEN_RIGHT, PEN_UP, PEN_DOWN, PEN_TOUCH };
 static void move_pen(app *a, int action) {
     const float step = 4;
     brush b = app_brush(a);
-    float x = a->pen_x + step * (float)((action == PEN_RIGHT) - (action == PEN_LEFT));
-    float y = a->pen_y + step * (float)((action == PEN_DOWN) - (action == PEN_UP));
+    const int right = (action == PEN_RIGHT) - (action == PEN_LEFT);
+    const int down = (action == PEN_DOWN) - (action == PEN_UP);
+    if (a->show_gallery) {
+        action == PEN_TOUCH ? app_choose_sketch(a, a->gallery.selected)
+                            : gallery_select(a, right, down);
+        return;
+    }
+    float x = a->pen_x + step * (float)right, y = a->pen_y + step * (float)down;
     a->pen_x = fminf(fmaxf(x, 0), (float)a->canvas.target.width);
     a->pen_y = fminf(fmaxf(y, 0), (float)a->canvas.target.height);
     a->pen_shown = true;
@@ -147,7 +164,7 @@ static void next_layer(app *a, int direction) {
     settings wanted = n->now;
     int at = 0;
     if (!n->layer_count) {
-        announce("layers are known after the first run");
+        announce("draw first: the layers are known after the first run");
         return;
     }
     while (at < n->layer_count && strcmp(n->layers[at].output, wanted.layer))
@@ -193,11 +210,9 @@ static void switch_help(app *a, int unused) {
 
 static void switch_gallery(app *a, int unused) {
     (void)unused;
-    a->show_gallery = !a->show_gallery;
-    if (a->show_gallery && !a->gallery.count) {
-        a->show_gallery = false;
+    a->show_gallery = !a->show_gallery && (a->gallery.count || gallery_open(&a->gallery));
+    if (!a->gallery.count)
         announce("the gallery is empty");
-    }
 }
 
 /* Closes the open overlay, otherwise the window. */
@@ -245,11 +260,13 @@ static const command commands[] = {
     {"M", 'M', 0, switch_mosaic, 0, "show a layer's channels as a mosaic", false},
     {"PageDown", GLFW_KEY_PAGE_DOWN, 0, next_layer, 1, "next layer", false},
     {"PageUp", GLFW_KEY_PAGE_UP, 0, next_layer, -1, "previous layer", false},
-    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen (all arrow keys)", true},
+    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT,
+     "move the pen, or choose a sketch (all arrow keys)", true},
     {"Right", GLFW_KEY_RIGHT, 0, move_pen, PEN_RIGHT, NULL, true},
     {"Up", GLFW_KEY_UP, 0, move_pen, PEN_UP, NULL, true},
     {"Down", GLFW_KEY_DOWN, 0, move_pen, PEN_DOWN, NULL, true},
-    {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, pen up", false},
+    {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, pen up, or draw the chosen sketch",
+     false},
     {"H", 'H', 0, switch_help, 0, "this list", false},
     {"Escape", GLFW_KEY_ESCAPE, 0, escape, 0, "close the overlay, or the window", false},
 };

@@ -75,7 +75,7 @@ bool network_take(network *n, tsr_model *model) {
 }
 
 bool network_is_current(const network *n, const canvas *c) {
-    return n->fresh && n->version == c->version;
+    return canvas_is_blank(c) || (n->fresh && n->version == c->version);
 }
 
 /* A failure during a run: the session is destroyed. */
@@ -101,6 +101,7 @@ static void end_run(network *n, const runner *r) {
 static void begin_run(network *n, const canvas *c) {
     n->running = true;
     n->fresh = false;
+    n->runs++;
     n->version = c->version;
     n->started = glfwGetTime();
 }
@@ -260,7 +261,7 @@ bool network_step(network *n, const canvas *c, double ms) {
 /* ---- learning -------------------------------------------------------------------------------- */
 
 void network_learn(network *n, const canvas *c, const lesson *lesson, double ms) {
-    if (n->failed || !network_is_current(n, c))
+    if (n->failed || n->running || !network_is_current(n, c))
         return;
     if (!n->worker)
         runner_learn(&n->runner, n->model, &n->input, lesson, ms);

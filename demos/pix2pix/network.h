@@ -23,6 +23,7 @@ typedef struct network {
     bool running;       /* a run is in progress */
     unsigned version;   /* of the canvas in the latest started run */
     bool fresh;         /* that run is complete */
+    int runs;           /* that were started */
     double started, ms; /* of the latest run: start on GLFW's clock, in seconds, and duration */
     GLuint uploads[2];  /* the worker's picture and layer as textures */
     tensor_view picture, layer;
@@ -43,7 +44,8 @@ void network_leave(network *n);
 /* Works on the run for about this many milliseconds. True when it is complete: picture and layer
  * are new. */
 bool network_step(network *n, const canvas *c, double ms);
-/* Whether the picture shows the current canvas. */
+/* Whether the picture shows the current canvas; a blank one, which needs no run, has a white
+ * picture. */
 bool network_is_current(const network *n, const canvas *c);
 
 /* Works on the lesson for about this many milliseconds, if the picture shows the current canvas. In

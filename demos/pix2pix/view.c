@@ -16,8 +16,7 @@ bool rect_holds(rect r, float x, float y) {
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* The largest centred rectangle of this aspect ratio in the square. */
-static rect fit(rect square, int width, int height) {
+rect view_fit(rect square, int width, int height) {
     float zoom = fminf(square.w / (float)width, square.h / (float)height);
     rect r = {0, 0, fmaxf(floorf((float)width * zoom), 1), fmaxf(floorf((float)height * zoom), 1)};
     r.x = floorf(square.x + (square.w - r.w) / 2);
@@ -37,9 +36,9 @@ layout view_layout(const app *a) {
     for (int i = 0; i < panels; i++)
         squares[i] = (rect){floorf(left + (side + margin) * (float)i), floorf(top), side, side};
     const gl_target *c = &a->canvas.target, *p = a->picture.texture ? &a->picture : c;
-    return (layout){.canvas = fit(squares[0], c->width, c->height),
+    return (layout){.canvas = view_fit(squares[0], c->width, c->height),
                     .mosaic = panels == 3 ? squares[1] : (rect){0},
-                    .picture = fit(squares[panels - 1], p->width, p->height),
+                    .picture = view_fit(squares[panels - 1], p->width, p->height),
                     .bar = {0, height - bar, width, bar}};
 }
 
@@ -48,14 +47,6 @@ rect view_swatch(const app *a, int i) {
     float size = floorf(bar.h * 0.5f), step = size * 1.25f;
     return (rect){floorf(12 * a->scale + step * (float)i), floorf(bar.y + bar.h * 0.25f), size,
                   size};
-}
-
-rect view_thumbnail(const app *a, int i) {
-    float side = fminf((float)a->width, (float)a->height) * 0.27f, step = side * 1.1f;
-    rect square = {((float)a->width - step * 3) / 2 + step * (float)(i % 3),
-                   ((float)a->height - step * 3) / 2 + step * (float)(i / 3), side, side};
-    const thumbnail *t = &a->gallery.thumbnails[i];
-    return fit(square, t->width, t->height);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -78,11 +69,20 @@ static void draw_title(app *a, rect r, const char *title) {
 }
 
 static const char *picture_title(const app *a) {
-    return !a->picture.texture                 ? "Preparing ..."
+    return canvas_is_blank(&a->canvas)         ? "The network's picture"
+           : !a->network.picture.texture.id    ? "Preparing ..."
            : teach_is_busy(&a->teacher)        ? "It learns your correction ..."
            : a->teacher.learned                ? "It has learned ..."
            : teach_has_correction(&a->teacher) ? "Your correction: L teaches it"
                                                : "The network's picture: paint what to change";
+}
+
+/* On the blank canvas. */
+static void draw_invitation(app *a, rect r) {
+    static const char invitation[] = "Draw here";
+    float x = r.x + (r.w - paint_text_width(&a->painter, invitation)) / 2;
+    float y = r.y + (r.h - a->painter.line) / 2;
+    paint_text(&a->painter, x, y, (color){0.7f, 0.71f, 0.74f, 1}, invitation);
 }
 
 /* Of a lesson: under the picture. */
@@ -98,13 +98,15 @@ static void draw_panels(app *a, const layout *l) {
     const rect whole = {0, 0, 1, 1};
     paint_rect(p, around(l->canvas, 1), frame);
     paint_rect(p, around(l->picture, 1), frame);
-    draw_title(a, l->canvas, "Draw here");
+    draw_title(a, l->canvas, "Your sketch");
     draw_title(a, l->picture, picture_title(a));
     if (l->mosaic.w > 0) {
         paint_rect(p, around(l->mosaic, 1), frame);
         draw_title(a, l->mosaic, a->network.now.layer);
     }
     paint_image(p, a->canvas.target.texture, l->canvas, whole, 1, 0);
+    if (canvas_is_blank(&a->canvas))
+        draw_invitation(a, l->canvas);
     if (a->picture.texture)
         paint_image(p, a->picture.texture, l->picture, whole, 1, 0);
     if (a->picture.texture && teach_has_correction(&a->teacher))
@@ -145,9 +147,9 @@ static void draw_bar(app *a, const layout *l) {
     float x = last.x + last.w + 16 * a->scale, y = l->bar.y;
     snprintf(state, sizeof state, "%s %s  %s  H: keys", n->now.backend,
              n->now.precision == TSR_PRECISION_FP16 ? "fp16" : "fp32",
-             n->failed               ? "cannot run; B: another backend"
-             : n->picture.texture.id ? "live"
-                                     : "preparing");
+             n->failed ? "cannot run; B: another backend"
+             : n->picture.texture.id || canvas_is_blank(&a->canvas) ? "live"
+                                                                    : "preparing");
     draw_swatches(a);
     paint_text(p, x, y + 0.1f * p->line, text, state);
     paint_text(p, x, y + 1.2f * p->line, faint, latest_message());
@@ -165,7 +167,7 @@ void view_draw(app *a) {
         draw_pen(a, &l);
     draw_bar(a, &l);
     paint_end(&a->painter);
-    if (l.mosaic.w > 0 && a->network.layer.texture.id)
+    if (l.mosaic.w > 0 && a->network.layer.texture.id && !canvas_is_blank(&a->canvas))
         mosaic_draw(&a->mosaic, &a->network.layer, l.mosaic, a->height);
     paint_begin(&a->painter, NULL, a->width, a->height);
     overlay_draw(a, &l);

@@ -8,14 +8,16 @@
 #include "network.h"
 #include "paint.h"
 #include "picker.h"
+#include "pressure.h"
 #include "prompt.h"
 #include "restore.h"
 #include "teach.h"
 
 struct GLFWwindow;
 
-/* The last colour is the one of the picker. */
-enum { PALETTE_SIZE = 10 };
+/* The last swatch has the colour of the picker. */
+enum { PALETTE_SIZE = 9, SWATCH_COUNT = PALETTE_SIZE + 1, FIRST_RADIUS = 2 };
+extern const float palette[PALETTE_SIZE][3];
 
 /* What lies over the window: one at a time. */
 typedef enum overlay {
@@ -39,12 +41,13 @@ typedef struct app {
     gallery gallery;
     teacher teacher;
     gl_target picture; /* the network's latest output, 0..1; texture 0 before the first */
-    int color;         /* of the palette */
+    int color;         /* the chosen swatch */
     picker picker;
     prompt prompt;
     drawing_file kept;
     bool eraser;
     float radius;             /* of the brush, in canvas pixels */
+    pressure pressure;        /* of the mouse */
     float cursor_x, cursor_y; /* of the latest mouse event, in window pixels */
     float pen_x, pen_y;       /* the pen moved by keys, in canvas pixels */
     bool pen_shown;
@@ -75,8 +78,12 @@ void app_each_key(void (*fn)(void *user, const char *keys, const char *help), vo
 bool app_load(app *a, const char *path);
 /* Goes on with another model file of the command line. */
 void app_choose_file(app *a, int file);
-/* RGB of the palette's colour. */
+/* RGB of a swatch. */
 const float *app_color(const app *a, int i);
+/* Draws a sketch of the gallery, which is open, and closes it. */
+void app_choose_sketch(app *a, int i);
+/* The next radius of a brush that becomes larger, or smaller: direction -1. */
+float brush_resized(float radius, int direction);
 brush app_brush(const app *a);
 /* Whether the picture shows the current canvas, and no lesson is in progress. */
 bool app_is_idle(const app *a);
@@ -108,8 +115,9 @@ rect view_slider(const app *a);
 int view_slider_file(const app *a, float x);
 /* Text that is cut, with dots, where it would be wider. */
 void view_text(app *a, float x, float y, float width, color c, const char *text);
-rect view_thumbnail(const app *a, int i);
 bool rect_holds(rect r, float x, float y);
+/* The largest centred rectangle of this aspect ratio in the square. */
+rect view_fit(rect square, int width, int height);
 /* The network's latest output, each value times factor plus summand, on a target of its size. */
 void view_copy_picture(app *a, const gl_target *to, float factor, float summand);
 void view_draw(app *a);
@@ -125,6 +133,14 @@ bool buttons_click(app *a, float x, float y);
 void buttons_draw(app *a);
 /* Of the button under the pointer: what it does, and its key. */
 void buttons_draw_tooltip(app *a);
+
+/* ---- gallery_view.c -------------------------------------------------------------------------- */
+
+/* The selected sketch is another one, if there is one. */
+void gallery_select(app *a, int right, int down);
+/* The place of a thumbnail in the window. */
+rect view_thumbnail(const app *a, int i);
+void gallery_draw(app *a);
 
 /* ---- overlay.c: text over the window --------------------------------------------------------- */
 

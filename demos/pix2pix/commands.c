@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const float palette[PALETTE_SIZE - 1][3] = {
+const float palette[PALETTE_SIZE][3] = {
     {0.00f, 0.00f, 0.00f}, {0.87f, 0.18f, 0.17f}, {0.96f, 0.55f, 0.12f},
     {1.00f, 0.80f, 0.20f}, {0.30f, 0.65f, 0.26f}, {0.26f, 0.53f, 0.93f},
     {0.58f, 0.34f, 0.73f}, {0.48f, 0.30f, 0.18f}, {1.00f, 0.66f, 0.70f},
 };
 
 const float *app_color(const app *a, int i) {
-    return i < PALETTE_SIZE - 1 ? palette[i] : a->picker.rgb;
+    return i < PALETTE_SIZE ? palette[i] : a->picker.rgb;
 }
 
 brush app_brush(const app *a) {
@@ -33,14 +33,19 @@ bool app_is_idle(const app *a) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
+void app_choose_sketch(app *a, int i) {
+    const thumbnail *t = &a->gallery.thumbnails[i];
+    canvas_put(&a->canvas, &a->painter, t->texture, t->width, t->height);
+    teach_forget(&a->teacher);
+    announce("%s", t->name);
+    a->gallery.selected = i;
+    a->overlay = OVERLAY_NONE;
+}
+
 static void choose(app *a, int i) {
     bool gallery = a->overlay == OVERLAY_GALLERY;
     if (gallery && i < a->gallery.count) {
-        const thumbnail *t = &a->gallery.thumbnails[i];
-        canvas_put(&a->canvas, &a->painter, t->texture, t->width, t->height);
-        teach_forget(&a->teacher);
-        announce("%s", t->name);
-        a->overlay = OVERLAY_NONE;
+        app_choose_sketch(a, i);
     } else if (!gallery) {
         a->color = i;
         a->eraser = false;
@@ -57,9 +62,12 @@ static void use_eraser(app *a, int unused) {
     a->eraser = !a->eraser;
 }
 
+float brush_resized(float radius, int direction) {
+    return fminf(fmaxf(radius * (direction > 0 ? 1.25f : 0.8f), 0.5f), 64);
+}
+
 static void resize_brush(app *a, int direction) {
-    float radius = a->radius * (direction > 0 ? 1.25f : 0.8f);
-    a->radius = fminf(fmaxf(radius, 0.5f), 64);
+    a->radius = brush_resized(a->radius, direction);
     announce("brush of %.1f pixels", 2 * (double)a->radius);
 }
 
@@ -81,8 +89,14 @@ enum { PEN_LEFT, PEN_RIGHT, PEN_UP, PEN_DOWN, PEN_TOUCH };
 static void move_pen(app *a, int action) {
     const float step = 4;
     brush b = app_brush(a);
-    float x = a->pen_x + step * (float)((action == PEN_RIGHT) - (action == PEN_LEFT));
-    float y = a->pen_y + step * (float)((action == PEN_DOWN) - (action == PEN_UP));
+    const int right = (action == PEN_RIGHT) - (action == PEN_LEFT);
+    const int down = (action == PEN_DOWN) - (action == PEN_UP);
+    if (a->overlay == OVERLAY_GALLERY) {
+        action == PEN_TOUCH ? app_choose_sketch(a, a->gallery.selected)
+                            : gallery_select(a, right, down);
+        return;
+    }
+    float x = a->pen_x + step * (float)right, y = a->pen_y + step * (float)down;
     a->pen_x = fminf(fmaxf(x, 0), (float)a->canvas.target.width);
     a->pen_y = fminf(fmaxf(y, 0), (float)a->canvas.target.height);
     a->pen_shown = true;
@@ -169,7 +183,7 @@ static void next_layer(app *a, int direction) {
     settings wanted = n->wanted;
     int at = 0;
     if (!n->layer_count) {
-        announce("layers are known after the first run");
+        announce("draw first: the layers are known after the first run");
         return;
     }
     while (at < n->layer_count && strcmp(n->layers[at].output, wanted.layer))
@@ -211,17 +225,19 @@ static void save_network(app *a, int unused) {
 /* Opens it in place of another, or closes it. */
 static void switch_overlay(app *a, int which) {
     a->overlay = (int)a->overlay == which ? OVERLAY_NONE : (overlay)which;
-    if (a->overlay == OVERLAY_GALLERY && !a->gallery.count) {
+    if (a->overlay == OVERLAY_GALLERY && !a->gallery.count && !gallery_open(&a->gallery)) {
         a->overlay = OVERLAY_NONE;
         announce("the gallery is empty");
     }
     prompt_clear(&a->prompt);
 }
 
-/* Opens what was typed, or asks for a lesson. */
+/* Opens what was typed, takes the selected sketch, or asks for a lesson. */
 static void enter(app *a, int unused) {
     (void)unused;
-    if (a->overlay != OVERLAY_PROMPT)
+    if (a->overlay == OVERLAY_GALLERY)
+        app_choose_sketch(a, a->gallery.selected);
+    else if (a->overlay != OVERLAY_PROMPT)
         teach_ask(a);
     else if (!*a->prompt.text || app_load(a, a->prompt.text))
         a->overlay = OVERLAY_NONE;
@@ -305,11 +321,12 @@ static const command commands[] = {
     {"B", 'B', 0, next_backend, 0, "backend: gles, webgpu, cpu", NULL, 0},
     {"F", 'F', 0, switch_precision, 0, "precision: fp32, fp16", NULL, 0},
     {"N", 'N', 0, next_file, 0, "next network, if several", NULL, 0},
-    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen", "arrows", REPEATS},
+    {"Left", GLFW_KEY_LEFT, 0, move_pen, PEN_LEFT, "move the pen, choose a sketch", "arrows",
+     REPEATS},
     {"Right", GLFW_KEY_RIGHT, 0, move_pen, PEN_RIGHT, NULL, NULL, REPEATS},
     {"Up", GLFW_KEY_UP, 0, move_pen, PEN_UP, NULL, NULL, REPEATS},
     {"Down", GLFW_KEY_DOWN, 0, move_pen, PEN_DOWN, NULL, NULL, REPEATS},
-    {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, pen up", NULL, 0},
+    {"Space", GLFW_KEY_SPACE, 0, move_pen, PEN_TOUCH, "pen down, up; take the sketch", NULL, 0},
     {"H", 'H', 0, switch_overlay, OVERLAY_HELP, "this list", NULL, 0},
     {"Escape", GLFW_KEY_ESCAPE, 0, escape, 0, "close this; twice: leave", NULL, TYPES},
 };

@@ -37,14 +37,16 @@ static int time_within(const frame_times *t, double share) {
 
 /* What does not change while the window is open. */
 static bool make_tools(app *a, const options *o) {
-    gallery_open(&a->gallery, o->gallery);
+    a->gallery = (gallery){.folder = o->gallery};
+    a->overlay = OVERLAY_NONE;
     return paint_create(&a->painter, 15 * a->scale) && mosaic_create(&a->mosaic);
 }
 
 static bool open_app(app *a, const options *o) {
-    a->radius = 2;
     a->picker = (picker){.hue = 0.5f, .saturation = 0.6f, .value = 0.8f};
     picker_drag(&a->picker, (rect){0, 0, 1, 1}, 0, 0);
+    a->radius = FIRST_RADIUS;
+    a->pressure.off = o->even;
     a->folder = o->folder;
     if (!make_tools(a, o) || !canvas_create(&a->canvas, network_input(&a->network)->width,
                                             network_input(&a->network)->height, false))
@@ -81,23 +83,37 @@ static bool recover(app *a, const options *o) {
            network_use(&a->network, &wanted);
 }
 
+static bool size_picture(app *a, int width, int height) {
+    if (a->picture.width == width && a->picture.height == height)
+        return true;
+    gl_target_destroy(&a->picture);
+    return gl_target_create(&a->picture, GL_RGBA8, width, height);
+}
+
+/* The picture of a blank canvas, of the size of the latest. */
+static bool whiten(app *a) {
+    const gl_target *as = a->picture.texture ? &a->picture : &a->canvas.target;
+    if (!size_picture(a, as->width, as->height))
+        return false;
+    glBindFramebuffer(GL_FRAMEBUFFER, a->picture.framebuffer);
+    glClearBufferfv(GL_COLOR, 0, (const float[]){1, 1, 1, 1});
+    return true;
+}
+
 /* Converts the network's output into a picture that can be filtered and saved. */
 static bool develop(app *a) {
     const tsr_texture *t = &a->network.picture.texture;
     const float range = a->network.high - a->network.low;
-    if (a->picture.width != t->width || a->picture.height != t->height) {
-        gl_target_destroy(&a->picture);
-        if (!gl_target_create(&a->picture, GL_RGBA8, t->width, t->height))
-            return false;
-    }
+    if (!size_picture(a, t->width, t->height))
+        return false;
     view_copy_picture(a, &a->picture, 1 / range, -a->network.low / range);
     return true;
 }
 
-/* A run, else a lesson. False if the demo cannot continue. */
+/* A run, unless the canvas is blank, else a lesson. False if the demo cannot continue. */
 static bool work(app *a) {
     bool made = network_step(&a->network, &a->canvas, slice_ms);
-    if (made && !develop(a))
+    if (canvas_is_blank(&a->canvas) ? !whiten(a) : made && !develop(a))
         return false;
     if (made && a->network.layer.texture.id)
         mosaic_measure(&a->mosaic, &a->network.layer);
@@ -113,6 +129,8 @@ static bool draw_frame(app *a, script *s) {
     restore_step(&a->kept, &a->canvas);
     if (s && !script_step(s, a))
         return false;
+    canvas_draw(&a->canvas);
+    canvas_draw(&a->teacher.correction);
     if (!gl_check("drawing a stroke"))
         return false;
     if (!work(a))
@@ -166,8 +184,9 @@ static int show(app *a, script *s, const options *o) {
     else if (network_use(&a->network, &o->settings))
         code = run_frames(a, s, o, &times) ? 0 : 2;
     if (s || o->frames)
-        printf("%d frames, median %d ms, 99th percentile %d ms, longest %d ms\n", times.count,
-               time_within(&times, 0.5), time_within(&times, 0.99), time_within(&times, 1));
+        printf("%d frames, median %d ms, 99th percentile %d ms, longest %d ms; %d runs\n",
+               times.count, time_within(&times, 0.5), time_within(&times, 0.99),
+               time_within(&times, 1), a->network.runs);
     if (!a->window) /* lost, and there is no other */
         return code;
     glfwHideWindow(a->window); /* a run on a thread may still be in progress */

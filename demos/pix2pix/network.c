@@ -121,8 +121,9 @@ bool network_is_remote(const network *n) {
     return !n->now.runner.session && !n->next.runner.session;
 }
 
+/* A blank canvas, which needs no run, has a white picture. */
 static bool is_up_to_date(const network *n, const canvas *c) {
-    return n->fresh && n->version == c->version;
+    return canvas_is_blank(c) || (n->fresh && n->version == c->version);
 }
 
 bool network_is_current(const network *n, const canvas *c) {
@@ -175,6 +176,7 @@ static void end_run(network *n, const runner *r) {
 static void begin_run(network *n, const canvas *c) {
     n->running = true;
     n->fresh = false;
+    n->runs++;
     n->version = c->version;
     n->started = glfwGetTime();
 }
@@ -334,7 +336,7 @@ bool network_step(network *n, const canvas *c, double ms) {
 /* ---- learning -------------------------------------------------------------------------------- */
 
 void network_learn(network *n, const canvas *c, const lesson *lesson, double ms) {
-    if (!n->now.exists || !network_is_current(n, c))
+    if (!n->now.exists || n->running || !network_is_current(n, c))
         return;
     if (!n->now.worker)
         runner_learn(&n->now.runner, n->now.model, &n->now.input, lesson, ms);

@@ -43,6 +43,7 @@ typedef struct network {
     bool running;         /* a run is in progress */
     unsigned version;     /* of the canvas in the latest started run */
     bool fresh;           /* that run is complete */
+    int runs;             /* that were started */
     double started, ms;   /* of the latest run: start on GLFW's clock, in seconds, and duration */
     GLuint uploads[2];    /* the worker's picture and layer as textures */
     tensor_view picture, layer;
@@ -78,7 +79,8 @@ void network_leave(network *n);
 /* Works on the run, and on the session that is being made, for about this many milliseconds. True
  * when a run is complete: picture and layer are new. */
 bool network_step(network *n, const canvas *c, double ms);
-/* Whether the picture shows the current canvas, by the session that was asked for last. */
+/* Whether the picture shows the current canvas, by the session that was asked for last; a blank
+ * one, which needs no run, has a white picture. */
 bool network_is_current(const network *n, const canvas *c);
 
 /* Works on the lesson for about this many milliseconds, if the picture is current. In a new session

@@ -18,7 +18,8 @@ static const char usage[] =
     "  --range LO:HI             the model's values of black and white (-1:1)\n"
     "  --backend gles|webgpu|cpu backend (gles)\n"
     "  --precision fp32|fp16     tensor storage (fp32)\n"
-    "  --gallery FOLDER          folder of example sketches (demos/sketches)\n"
+    "  --gallery FOLDER          folder of sketches, scripts and pictures (demos/sketches)\n"
+    "  --pressure on|off         the mouse's slow strokes are broader than its fast ones (on)\n"
     "  --out FOLDER              folder that S and Ctrl+S save to, made if it is missing (.)\n"
     "  --fresh                   begin with a white canvas, not with the drawing of last time\n"
     "  --restore                 with --script: keep the drawing and bring it back, too\n"
@@ -65,6 +66,12 @@ static bool parse_backend(const char *text, options *o) {
            complain("--backend expects gles, webgpu or cpu, not '%s'", text);
 }
 
+static bool parse_pressure(const char *text, options *o) {
+    o->even = !strcmp(text, "off");
+    return o->even || !strcmp(text, "on") ||
+           complain("--pressure expects on or off, not '%s'", text);
+}
+
 static bool parse_frames(const char *text, options *o) {
     char *end;
     long frames = strtol(text, &end, 10);
@@ -95,6 +102,7 @@ static bool parse_option(const char *name, const char *text, options *o) {
            : !strcmp(name, "--range")     ? parse_range(text, o)
            : !strcmp(name, "--precision") ? parse_precision(text, o)
            : !strcmp(name, "--backend")   ? parse_backend(text, o)
+           : !strcmp(name, "--pressure")  ? parse_pressure(text, o)
            : !strcmp(name, "--frames")    ? parse_frames(text, o)
                                        : complain("there is no option %s; --help lists them", name);
 }

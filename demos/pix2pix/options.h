@@ -11,6 +11,7 @@ typedef struct options {
     const char *picture; /* loaded first; NULL: the drawing of last time, else a white canvas */
     settings settings;
     float low, high;
+    bool even;  /* strokes of the mouse have one width, whatever their speed */
     int frames; /* 0: until the window is closed */
     bool help;
     bool restores; /* bring the drawing of last time back */

@@ -89,20 +89,6 @@ static void draw_times(app *a, rect r) {
         }
 }
 
-/* ---- the gallery ----------------------------------------------------------------------------- */
-
-static void draw_gallery(app *a) {
-    painter *p = &a->painter;
-    paint_rect(p, (rect){0, 0, (float)a->width, (float)a->height}, shade);
-    for (int i = 0; i < a->gallery.count; i++) {
-        char line[80];
-        rect r = view_thumbnail(a, i);
-        snprintf(line, sizeof line, "%d %s", i + 1, a->gallery.thumbnails[i].name);
-        paint_image(p, a->gallery.thumbnails[i].texture, r, (rect){0, 0, 1, 1}, 1, 0);
-        paint_text(p, r.x, r.y + r.h, text, line);
-    }
-}
-
 /* ---- the path of a picture ------------------------------------------------------------------- */
 
 static void draw_prompt(app *a) {
@@ -129,7 +115,7 @@ void overlay_draw(app *a, const layout *l) {
     if (a->show_times)
         draw_times(a, l->picture);
     if (a->overlay == OVERLAY_GALLERY)
-        draw_gallery(a);
+        gallery_draw(a);
     if (a->overlay == OVERLAY_HELP)
         draw_help(a);
     if (a->overlay == OVERLAY_PICKER)

@@ -1,3 +1,5 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "script.h"
 
 #include "message.h"
@@ -33,6 +35,35 @@ void script_close(script *s) {
     *s = (script){0};
 }
 
+char *script_next_command(script *s, char **rest) {
+    if (!*s->next)
+        return NULL;
+    char *line = s->next;
+    size_t length = strcspn(line, "\n");
+    s->next = line + length + (line[length] == '\n');
+    s->line++;
+    line[strcspn(line, "#\r\n")] = '\0';
+    line += strspn(line, " \t");
+    *rest = line + strcspn(line, " \t");
+    if (**rest)
+        *(*rest)++ = '\0';
+    for (*rest += strspn(*rest, " \t"); **rest && strchr(" \t", (*rest)[strlen(*rest) - 1]);)
+        (*rest)[strlen(*rest) - 1] = '\0';
+    return line;
+}
+
+bool script_next_point(char **text, float *x, float *y, bool *wrong) {
+    char *end;
+    *x = strtof(*text, &end);
+    bool more = end != *text;
+    char *second = end;
+    *y = strtof(second, &end);
+    bool pair = more && end != second;
+    *wrong = !pair && (*text)[strspn(*text, " \t")] != '\0';
+    *text = end;
+    return pair;
+}
+
 static bool fail(const script *s, const char *problem, const char *what) {
     return complain("%s:%d: %s%s", s->path, s->line, problem, what);
 }
@@ -40,30 +71,18 @@ static bool fail(const script *s, const char *problem, const char *what) {
 /* ---- commands, each with the rest of its line ------------------------------------------------ */
 
 static bool press_keys(script *s, app *a, char *rest) {
-    for (char *name = strtok(rest, " \t"); name; name = strtok(NULL, " \t"))
+    char *left;
+    for (char *name = strtok_r(rest, " \t", &left); name; name = strtok_r(NULL, " \t", &left))
         if (!app_key(a, name))
             return fail(s, "no such key: ", name);
     return true;
-}
-
-/* The next point of a stroke; false at the end, or if it is malformed: then complaint is set. */
-static bool next_point(script *s, float *x, float *y, bool *wrong) {
-    char *end;
-    *x = strtof(s->arguments, &end);
-    bool more = end != s->arguments;
-    char *second = end;
-    *y = strtof(second, &end);
-    bool pair = more && end != second;
-    *wrong = !pair && s->arguments[strspn(s->arguments, " \t")] != '\0';
-    s->arguments = end;
-    return pair;
 }
 
 static bool go_on_drawing(script *s, app *a) {
     float x, y;
     bool wrong;
     brush b = app_brush(a);
-    bool more = next_point(s, &x, &y, &wrong);
+    bool more = script_next_point(&s->arguments, &x, &y, &wrong);
     if (wrong)
         return fail(s, "a stroke is pairs of numbers", "");
     if (more && s->paper->drawing)
@@ -200,20 +219,13 @@ static const struct {
     {"type", type_text},
 };
 
-static bool run_line(script *s, app *a, char *line) {
-    line[strcspn(line, "#\r")] = '\0';
-    line += strspn(line, " \t");
-    size_t length = strcspn(line, " \t");
-    char *rest = line + length;
-    for (rest += strspn(rest, " \t"); *rest && strchr(" \t", rest[strlen(rest) - 1]);)
-        rest[strlen(rest) - 1] = '\0';
-    if (!length)
+static bool run_command(script *s, app *a, const char *name, char *rest) {
+    if (!*name)
         return true;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strlen(commands[i].name) == length && !strncmp(commands[i].name, line, length))
+        if (!strcmp(commands[i].name, name))
             return commands[i].run(s, a, rest);
-    line[length] = '\0';
-    return fail(s, "no such command: ", line);
+    return fail(s, "no such command: ", name);
 }
 
 /* Whether the current command continues. */
@@ -231,13 +243,8 @@ bool script_step(script *s, app *a) {
     bool busy = is_busy(s, a);
     if (was_waiting && a->network.refused)
         return fail(s, "what was asked for cannot run", "");
-    while (!busy && *s->next) {
-        char *line = s->next;
-        size_t length = strcspn(line, "\n");
-        s->next = line + length + (line[length] == '\n');
-        line[length] = '\0';
-        s->line++;
-        if (!run_line(s, a, line))
+    for (char *name, *rest; !busy && (name = script_next_command(s, &rest));) {
+        if (!run_command(s, a, name, rest))
             return false;
         busy = s->frames > 0 || s->waiting || s->preparing || s->screenshot || s->arguments;
     }

@@ -35,8 +35,15 @@ typedef struct script {
     char *screenshot; /* path, saved when the frame is drawn; NULL: none */
 } script;
 
+/* Reads all of it. */
 bool script_open(script *s, const char *path);
 void script_close(script *s);
+/* The command of the next line, "" if it has none, and what follows it without spaces around; both
+ * within the text. NULL at the end. */
+char *script_next_command(script *s, char **rest);
+/* The next pair of numbers in a text, which it leaves behind; false at the end, or if it is
+ * malformed: then wrong. */
+bool script_next_point(char **text, float *x, float *y, bool *wrong);
 /* Before a frame: executes commands until one has to wait. False on failure. */
 bool script_step(script *s, app *a);
 /* After a frame was drawn. False on failure. */

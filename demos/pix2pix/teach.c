@@ -15,6 +15,10 @@ bool teach_has_correction(const teacher *t) {
 canvas *teach_paper(app *a) {
     canvas *c = &a->teacher.correction;
     const gl_target *picture = &a->picture;
+    if (canvas_is_blank(&a->canvas)) {
+        announce("draw a sketch first");
+        return NULL;
+    }
     if (!picture->texture || teach_is_busy(&a->teacher) || a->teacher.learned) {
         announce(picture->texture ? "it is learning: Ctrl+Z stops it"
                                   : "there is no picture to paint on yet");

@@ -17,8 +17,7 @@ bool rect_holds(rect r, float x, float y) {
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* The largest centred rectangle of this aspect ratio in the square. */
-static rect fit(rect square, int width, int height) {
+rect view_fit(rect square, int width, int height) {
     float zoom = fminf(square.w / (float)width, square.h / (float)height);
     rect r = {0, 0, fmaxf(floorf((float)width * zoom), 1), fmaxf(floorf((float)height * zoom), 1)};
     r.x = floorf(square.x + (square.w - r.w) / 2);
@@ -51,7 +50,7 @@ static float swatch_size(const app *a) {
 
 /* Where the colours, and the slider, if there is one, end. */
 static float swatches_end(const app *a) {
-    return floorf(12 * a->scale + 1.25f * swatch_size(a) * PALETTE_SIZE);
+    return floorf(12 * a->scale + 1.25f * swatch_size(a) * SWATCH_COUNT);
 }
 
 static float slider_width(const app *a) {
@@ -70,9 +69,9 @@ layout view_layout(const app *a) {
     const int panels = *a->network.wanted.layer ? 3 : 2;
     rect squares[3];
     place_panels(a, (rect){0, tools, width, height - bar - tools}, panels, squares);
-    return (layout){.canvas = fit(squares[0], c->width, c->height),
+    return (layout){.canvas = view_fit(squares[0], c->width, c->height),
                     .mosaic = panels == 3 ? squares[1] : (rect){0},
-                    .picture = fit(squares[panels - 1], p->width, p->height),
+                    .picture = view_fit(squares[panels - 1], p->width, p->height),
                     .bar = {0, height - bar, width, row},
                     .status = {narrow ? margin : beside, height - row,
                                width - margin - (narrow ? margin : beside), row}};
@@ -97,18 +96,10 @@ int view_slider_file(const app *a, float x) {
 }
 
 rect view_picker(const app *a) {
-    const rect last = view_swatch(a, PALETTE_SIZE - 1);
+    const rect last = view_swatch(a, SWATCH_COUNT - 1);
     const float side = 10 * a->painter.line, margin = 20 * a->scale;
     const float x = fminf(last.x, (float)a->width - 1.25f * side - margin);
     return (rect){fmaxf(x, 0), last.y - side - margin, 1.25f * side, side};
-}
-
-rect view_thumbnail(const app *a, int i) {
-    float side = fminf((float)a->width, (float)a->height) * 0.27f, step = side * 1.1f;
-    rect square = {((float)a->width - step * 3) / 2 + step * (float)(i % 3),
-                   ((float)a->height - step * 3) / 2 + step * (float)(i / 3), side, side};
-    const thumbnail *t = &a->gallery.thumbnails[i];
-    return fit(square, t->width, t->height);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
@@ -141,7 +132,8 @@ static void draw_title(app *a, rect r, const char *title) {
 }
 
 static const char *picture_title(const app *a) {
-    return !a->picture.texture                 ? "Preparing ..."
+    return canvas_is_blank(&a->canvas)         ? "The network's picture"
+           : !a->network.now.exists            ? "Preparing ..."
            : teach_is_busy(&a->teacher)        ? "It learns your correction ..."
            : a->teacher.learned                ? "It has learned ..."
            : teach_has_correction(&a->teacher) ? "Your correction: L teaches it"
@@ -152,6 +144,14 @@ static const char *picture_title(const app *a) {
 static const char *mosaic_title(const app *a) {
     const char *name = a->network.now.settings.layer;
     return *name ? name : "Preparing ...";
+}
+
+/* On the blank canvas. */
+static void draw_invitation(app *a, rect r) {
+    static const char invitation[] = "Draw here";
+    float x = r.x + (r.w - paint_text_width(&a->painter, invitation)) / 2;
+    float y = r.y + (r.h - a->painter.line) / 2;
+    paint_text(&a->painter, x, y, (color){0.7f, 0.71f, 0.74f, 1}, invitation);
 }
 
 /* Of a lesson: under the picture. */
@@ -167,13 +167,15 @@ static void draw_panels(app *a, const layout *l) {
     const rect whole = {0, 0, 1, 1};
     paint_rect(p, around(l->canvas, 1), frame);
     paint_rect(p, around(l->picture, 1), frame);
-    draw_title(a, l->canvas, "Draw here");
+    draw_title(a, l->canvas, "Your sketch");
     draw_title(a, l->picture, picture_title(a));
     if (l->mosaic.w > 0) {
         paint_rect(p, around(l->mosaic, 1), frame);
         draw_title(a, l->mosaic, mosaic_title(a));
     }
     paint_image(p, a->canvas.target.texture, l->canvas, whole, 1, 0);
+    if (canvas_is_blank(&a->canvas))
+        draw_invitation(a, l->canvas);
     if (a->picture.texture)
         paint_image(p, a->picture.texture, l->picture, whole, 1, 0);
     if (a->picture.texture && teach_has_correction(&a->teacher))
@@ -192,7 +194,7 @@ static void draw_pen(app *a, const layout *l) {
 
 static void draw_swatches(app *a) {
     painter *p = &a->painter;
-    for (int i = 0; i < PALETTE_SIZE; i++) {
+    for (int i = 0; i < SWATCH_COUNT; i++) {
         bool chosen = i == a->color && !a->eraser;
         const float *c = app_color(a, i);
         rect r = view_swatch(a, i);
@@ -256,7 +258,7 @@ void view_draw(app *a) {
     draw_slider(a);
     draw_status(a, l.status);
     paint_end(&a->painter);
-    if (l.mosaic.w > 0 && a->network.layer.texture.id)
+    if (l.mosaic.w > 0 && a->network.layer.texture.id && !canvas_is_blank(&a->canvas))
         mosaic_draw(&a->mosaic, &a->network.layer, l.mosaic, a->height);
     paint_begin(&a->painter, NULL, a->width, a->height);
     overlay_draw(a, &l);

@@ -106,18 +106,22 @@ static void begin_stroke(app *a, rect shown, canvas *c, float x, float y) {
     brush b = app_brush(a);
     to_canvas(shown, c, &x, &y);
     a->pen_shown = false;
+    pressure_begin(&a->pressure, x, y, glfwGetTime());
     canvas_begin(c, &b, x, y);
 }
 
-static void go_on(const app *a, rect shown, canvas *c, float x, float y) {
+static void go_on(app *a, rect shown, canvas *c, float x, float y) {
     brush b = app_brush(a);
+    if (!c->drawing)
+        return;
     to_canvas(shown, c, &x, &y);
+    b.radius *= pressure_move(&a->pressure, x, y, glfwGetTime());
     canvas_extend(c, &b, x, y);
 }
 
 static void click_bar(app *a, float x, float y) {
     char name[] = "0";
-    for (int i = 0; i < PALETTE_SIZE; i++) {
+    for (int i = 0; i < SWATCH_COUNT; i++) {
         name[0] = (char)('0' + (i + 1) % 10);
         if (rect_holds(view_swatch(a, i), x, y))
             app_key(a, name);
@@ -127,10 +131,9 @@ static void click_bar(app *a, float x, float y) {
 }
 
 static void click_gallery(app *a, float x, float y) {
-    char name[] = "1";
-    for (int i = 0; i < a->gallery.count; i++, name[0]++)
+    for (int i = 0; i < a->gallery.count; i++)
         if (rect_holds(view_thumbnail(a, i), x, y)) {
-            app_key(a, name);
+            app_choose_sketch(a, i);
             return;
         }
     a->overlay = OVERLAY_NONE;

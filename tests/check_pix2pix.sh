@@ -146,7 +146,7 @@ for backend in cpu gles; do
     check 'many colours in it' test "$(colours 362 155 336 336)" -gt 15
 done
 check 'the list of keys' look help.png 1060 636
-is_pixel 'lies over the window' 690 100 '47 47 51'
+is_pixel 'lies over the window' 690 100 '16 16 21'
 check 'the gallery' look gallery.png 1060 636
 check 'has pictures' test "$(colours 262 50 162 162)" -gt 1
 

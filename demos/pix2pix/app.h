@@ -57,6 +57,7 @@ typedef struct app {
     bool saves;         /* S was pressed: save when the output shows the current canvas */
     int width, height;  /* of the window, in pixels */
     float scale;        /* pixels per point: 1, more on high-density screens */
+    float text_scale;   /* that the font was made for */
     double frame_ms;    /* from frame to frame, smoothed */
     double longest_ms;  /* of the frames since a script last asked */
     double leave_until; /* Escape leaves if it was pressed before, and this time is yet to come */

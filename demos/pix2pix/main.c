@@ -35,11 +35,22 @@ static int time_within(const frame_times *t, double share) {
     return ms + 1;
 }
 
+/* The font of the screen that the window is on. */
+static bool fit_text(app *a) {
+    if (a->text_scale == a->scale)
+        return true;
+    if (a->text_scale > 0)
+        paint_destroy(&a->painter);
+    a->text_scale = a->scale;
+    return paint_create(&a->painter, 15 * a->scale);
+}
+
 /* What does not change while the window is open. */
 static bool make_tools(app *a, const options *o) {
     a->gallery = (gallery){.folder = o->gallery};
     a->overlay = OVERLAY_NONE;
-    return paint_create(&a->painter, 15 * a->scale) && mosaic_create(&a->mosaic);
+    a->text_scale = 0; /* none is made */
+    return fit_text(a) && mosaic_create(&a->mosaic);
 }
 
 static bool open_app(app *a, const options *o) {
@@ -124,6 +135,8 @@ static bool work(app *a) {
 /* False if the demo cannot continue. */
 static bool draw_frame(app *a, script *s) {
     window_measure(a);
+    if (!fit_text(a))
+        return false;
     canvas_keep(&a->canvas);
     canvas_keep(&a->teacher.correction);
     restore_step(&a->kept, &a->canvas);

@@ -32,9 +32,9 @@ for subject in "${subjects[@]}"; do
     printf "file '%s'\nduration 1.8\n" "$subject-last.png"
 done >frames.txt
 echo "file '${subjects[-1]}-last.png'" >>frames.txt # ffmpeg drops the last duration
-ffmpeg -loglevel error -y -f concat -i frames.txt -filter_complex \
-    'scale=720:-2:flags=area,split[a][b];[a]palettegen=max_colors=96:stats_mode=full[p];[b][p]paletteuse=dither=none:diff_mode=rectangle' \
-    -fps_mode vfr "$pictures/drawing.gif"
+scaled='scale=720:-2:flags=area,split[a][b];[a]palettegen=max_colors=96[p]'
+ffmpeg -loglevel error -y -f concat -i frames.txt \
+    -filter_complex "$scaled;[b][p]paletteuse=dither=none:diff_mode=rectangle" -fps_mode vfr "$pictures/drawing.gif"
 
 for sketch in "$sketches"/hand_*.txt; do
     name=$(basename "$sketch" .txt)

@@ -2,8 +2,8 @@
 import { COLORS, Drawing, SIZE, WHITE } from './drawing.mjs';
 import { complain, field, make, say } from './shared.mjs';
 
-const EXAMPLES = ['face', 'cat', 'fish', 'flower', 'apple', 'house', 'car', 'tree', 'heart', 'star', 'cup', 'pizza', 'boat', 'bird',
-    'umbrella', 'mushroom'].map(name => `hand_${name}.txt`);
+const EXAMPLES = ['face', 'cat', 'fish', 'flower', 'apple', 'house', 'car', 'tree', 'heart', 'star', 'cup', 'pizza', 'boat',
+    'bird', 'umbrella', 'mushroom'].map(name => `hand_${name}.txt`);
 const WIDTHS = [1, 32];
 const nameOf = file => file.replace(/^\w+?_|\.\w+$/g, '');
 

@@ -2,61 +2,10 @@
 # demos/pix2pix in a window on a display of its own: a script draws, switches backends, opens the mosaic and saves; a
 # real mouse draws; what goes wrong is said in a sentence; nothing grows.
 source "$(dirname "$0")/support/common.sh"
+source "$source/tests/support/pix2pix.sh" xdotool
 
-# X11's and Mesa's libraries keep a few blocks, and are gone when a leak checker wants to know whose they are: what leaked
-# is looked at below.
-export LSAN_OPTIONS=exitcode=0 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$folder/sanitizer:quarantine_size_mb=1
-
-pix2pix=$build/pix2pix
 model=$source/demos/models/edges2emoji.onnx
-for need in "$pix2pix" Xvfb xdotool; do
-    command -v "$need" >/dev/null || { lacking "${need##*/}" "${TSR_REQUIRE_DRIVER:-}"; finish; }
-done
-has_device gles || { lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"; finish; }
-
-export XDG_STATE_HOME=$folder/state # where drawings are kept
 expect_of 'no display' 3 'no display' env -u DISPLAY -u WAYLAND_DISPLAY "$pix2pix"
-
-# Xvfb chooses a display that is free and says its number. Without -noreset it restarts whenever its last window closes, and
-# refuses the next one meanwhile.
-mkfifo number
-Xvfb -noreset -displayfd 3 -screen 0 1400x900x24 3>number 2>/dev/null &
-server=$!
-trap 'kill $server; wait $server 2>/dev/null; rm -rf "$folder"' EXIT
-read -r number <number
-export DISPLAY=:$number
-
-# ---- pixels and pictures ----
-
-# Makes a picture's pixels readable: look FILE WIDTH HEIGHT
-look() {
-    width=$2 height=$3
-    "$build/make_case" 13 "Identity x[1,3,$height,$width] -> y" look.onnx
-    "$tool" run look.onnx -i "$1" --range 0:255 -o look.npy --backend cpu >/dev/null 2>err || return 1
-    data=$((10 + $(od -An -t u2 -j 8 -N 2 look.npy)))
-}
-pixel() { # pixel X Y: its red, green and blue
-    local c
-    for c in 0 1 2; do
-        od -An -t f4 -j $((data + 4 * ((c * height + $2) * width + $1))) -N 4 look.npy
-    done | awk '{ printf "%s%d", (NR > 1 ? " " : ""), $1 + 0.5 }'
-}
-is_pixel() { # is_pixel NAME X Y COLOUR
-    local got
-    got=$(pixel "$2" "$3")
-    [ "$got" = "$4" ] && good=yes || good=no
-    report $good "$1" "pixel ($2, $3) is $got, not $4"
-}
-# How many different colours a grid of points in a region has: colours X Y WIDTH HEIGHT
-colours() {
-    local x y
-    for x in 1 2 3 4 5 6 7; do
-        for y in 1 2 3 4 5 6 7; do
-            pixel $(($1 + $3 * x / 8)) $(($2 + $4 * y / 8))
-            echo
-        done
-    done | sort -u | wc -l
-}
 
 "$build/make_case" 13 'Identity x[1,3,256,256] -> y' same.onnx
 # What the demo saved is what the tool makes of the saved input, within the half step of 8 bits.
@@ -331,7 +280,7 @@ expect_of 'no picture comes out' 3 "output 'y' is not a picture" "$pix2pix" --mo
 # A tensor to look at that is 98304 columns wide.
 "$build/make_case" 13 'Relu x[1,3,64,512] -> a; Reshape a s(1,1,98304) -> f; Relu f -> r; Reshape r z(1,3,64,512) -> y' \
     wide.onnx
-printf 'wait\nkey M PageDown\nwait\n' >wide.txt
+printf 'stroke 5 5 50 50\nwait\nkey M PageDown\nwait\n' >wide.txt
 for backend in gles cpu; do
     expect_of "a layer that fits no texture, on $backend" 2 'texture of at most' "$pix2pix" --model wide.onnx \
         --script wide.txt --backend $backend
@@ -341,8 +290,9 @@ expect_of 'no such picture' 2 'nosuch.png: No such file' "$pix2pix" nosuch.png
 echo text >text.png
 expect_of 'a picture that is none' 2 'text.png: not a picture' "$pix2pix" text.png
 expect_of 'no OpenGL ES' 3 'no window with OpenGL ES 3.0' env $no_egl "$pix2pix" --frames 2
-expect_of 'closed in mid-run' 0 '3 frames' "$pix2pix" --frames 3
-expect_of 'closed in mid-run on a thread' 0 '3 frames' "$pix2pix" --frames 3 --backend cpu
+fish=$source/demos/sketches/sketch_fish.png
+expect_of 'closed in mid-run' 0 '3 frames' "$pix2pix" --frames 3 "$fish"
+expect_of 'closed in mid-run on a thread' 0 '3 frames' "$pix2pix" --frames 3 --backend cpu "$fish"
 fails() { # fails NAME TEXT SCRIPT
     printf '%s\n' "$3" >failing.txt
     expect_of "$1" 2 "$2" "$pix2pix" --script failing.txt
@@ -354,15 +304,15 @@ fails 'half a point' 'pairs of numbers' 'stroke 1 2 3'
 fails 'no number of frames' 'frames expects a number' 'frames 3x'
 fails 'too large a window' 'window expects two sizes' 'window 100000 100'
 fails 'no such file to load' 'failing.txt:1: load failed' 'load nosuch.png'
-printf 'wait\npaint 5 5 9 9\nkey L\nwait\n' >teach.txt
+printf 'stroke 3 3 20 20\nwait\npaint 5 5 9 9\nkey L\nwait\n' >teach.txt
 "$build/make_case" 13 'Conv x[1,3,32,32] w{3,3,1,1} -> a; Floor a -> y' floor.onnx
 expect_of 'a network that cannot learn' 0 "cannot learn: floor.onnx: no differentiable path leads from 'w'" "$pix2pix" \
     --model floor.onnx --script teach.txt
 "$build/make_case" 13 'Relu x[1,3,32,32] -> y' weightless.onnx
 expect_of 'one without weights, on a thread' 0 'there is no weight to be trained' "$pix2pix" --model weightless.onnx \
     --script teach.txt --backend cpu
-fails 'painting on nothing' 'nothing can be painted on now' 'paint 1 2'
-fails 'half a point of a correction' 'pairs of numbers' $'wait\npaint 1 2 3'
+fails 'painting on nothing' 'nothing can be painted on now' $'wait\npaint 1 2'
+fails 'half a point of a correction' 'pairs of numbers' $'stroke 1 1 9 9\nwait\npaint 1 2 3'
 # Pictures of any size and channel count, one that a script loads and one to begin with.
 cat >sizes.txt <<'SCRIPT'
 wait
@@ -372,11 +322,10 @@ wait
 save wide
 SCRIPT
 "$build/make_case" 13 'Identity x[1,1,3,700] -> y' grey.onnx
-"$tool" run grey.onnx -i "$source/demos/sketches/sketch_fish.png" -o wide.png --backend cpu >/dev/null 2>&1
-check 'pictures of other sizes' "$pix2pix" --script sizes.txt "$source/demos/sketches/sketch_fish.png"
+"$tool" run grey.onnx -i "$fish" -o wide.png --backend cpu >/dev/null 2>&1
+check 'pictures of other sizes' "$pix2pix" --script sizes.txt "$fish"
 look wide-input.png 256 256
 is_pixel 'white beside it' 128 20 '255 255 255'
 
-cat sanitizer.* 2>/dev/null | grep -e "$source" -e 'runtime error' >err && good=no || good=yes
-report $good 'nothing of ours leaked'
+nothing_leaked
 finish

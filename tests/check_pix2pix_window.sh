@@ -4,7 +4,6 @@
 source "$(dirname "$0")/support/common.sh"
 source "$source/tests/support/pix2pix.sh" xdotool
 
-export XDG_STATE_HOME=$folder/state # where drawings are kept
 drawing=state/tessera/pix2pix/drawing.ppm
 "$build/make_models" pix2pix --ngf 1 -o small.onnx
 "$build/make_models" pix2pix --ngf 2 -o larger.onnx

@@ -40,6 +40,7 @@ static const char usage[] =
     "  load FILE                 load a picture into the canvas\n"
     "  save PREFIX               write PREFIX-input.png, PREFIX-output.png, PREFIX-both.png\n"
     "  screenshot FILE           save the window as a picture\n"
+    "  film PREFIX N             save the window as PREFIX-0001.png ... every N points of strokes\n"
     "  window W H                resize the window\n"
     "\n"
     "Exit codes: 0 success, 2 bad usage or input, 3 no window, no OpenGL ES 3, or device error.\n";

@@ -89,8 +89,11 @@ static bool go_on_drawing(script *s, app *a) {
         canvas_extend(s->paper, &b, x, y);
     else if (more)
         canvas_begin(s->paper, &b, x, y);
-    if (more)
+    if (more) {
+        s->filming = s->film && ++s->film_points % s->film_step == 0;
+        s->waiting = s->filming;
         return true;
+    }
     canvas_end(s->paper);
     s->arguments = NULL;
     return true;
@@ -173,6 +176,30 @@ static bool take_screenshot(script *s, app *a, char *rest) {
     return true;
 }
 
+static bool start_film(script *s, app *a, char *rest) {
+    char *last = strrchr(rest, ' ');
+    long points = last ? strtol(last, NULL, 10) : 0;
+    (void)a;
+    if (points < 1 || points > 1000000)
+        return fail(s, "film expects a prefix and a number of points, not ", rest);
+    *last = '\0';
+    s->film = rest;
+    s->film_step = (int)points;
+    s->film_points = s->film_frames = 0;
+    return true;
+}
+
+/* The picture of what is on the canvas is there. */
+static bool take_film_frame(script *s) {
+    int length =
+        snprintf(s->film_path, sizeof s->film_path, "%s-%04d.png", s->film, ++s->film_frames);
+    s->filming = false;
+    if (length < 0 || length >= (int)sizeof s->film_path)
+        return fail(s, "the name is too long: ", s->film);
+    s->screenshot = s->film_path;
+    return true;
+}
+
 static bool resize_window(script *s, app *a, char *rest) {
     enum { WIDEST = 16384 }; /* drivers crash on windows larger than the maximum texture */
     int width = 0, height = 0;
@@ -217,6 +244,7 @@ static const struct {
     {"click", click},
     {"hover", point},
     {"type", type_text},
+    {"film", start_film},
 };
 
 static bool run_command(script *s, app *a, const char *name, char *rest) {
@@ -237,12 +265,13 @@ static bool is_busy(script *s, const app *a) {
 }
 
 bool script_step(script *s, app *a) {
-    bool was_waiting = s->waiting;
-    if (s->arguments)
-        return go_on_drawing(s, a);
-    bool busy = is_busy(s, a);
+    bool was_waiting = s->waiting, busy = is_busy(s, a);
     if (was_waiting && a->network.refused)
         return fail(s, "what was asked for cannot run", "");
+    if (s->filming && !busy)
+        return take_film_frame(s);
+    if (s->arguments && !busy)
+        return go_on_drawing(s, a);
     for (char *name, *rest; !busy && (name = script_next_command(s, &rest));) {
         if (!run_command(s, a, name, rest))
             return false;

@@ -13,8 +13,9 @@
  *     load FILE           load a picture into the canvas
  *     save PREFIX         write PREFIX-input.png, PREFIX-output.png and PREFIX-both.png
  *     screenshot FILE     save the window as a picture
- *     window W H          resize the window
- *     lose                go on as if the driver had reset the GPU
+ *     film PREFIX N       save the window as PREFIX-0001.png, -0002.png, ... after every N points
+ * of strokes, with the network's picture of them window W H          resize the window lose go on
+ * as if the driver had reset the GPU
  *
  * The demo exits at the end of the script, or with an error when a command fails. */
 #ifndef PIX2PIX_SCRIPT_H
@@ -24,15 +25,19 @@
 
 typedef struct script {
     const char *path;
-    char *text;       /* the file */
-    char *next;       /* the next line */
-    int line;         /* of the current command */
-    char *arguments;  /* the remaining points of a stroke; NULL: no stroke */
-    canvas *paper;    /* that it is drawn on */
-    int frames;       /* still to wait for */
-    bool waiting;     /* for the network */
-    bool preparing;   /* the same, for a session that is being made */
-    char *screenshot; /* path, saved when the frame is drawn; NULL: none */
+    char *text;                              /* the file */
+    char *next;                              /* the next line */
+    int line;                                /* of the current command */
+    char *arguments;                         /* the remaining points of a stroke; NULL: no stroke */
+    canvas *paper;                           /* that it is drawn on */
+    int frames;                              /* still to wait for */
+    bool waiting;                            /* for the network */
+    bool preparing;                          /* the same, for a session that is being made */
+    char *screenshot;                        /* path, saved when the frame is drawn; NULL: none */
+    const char *film;                        /* prefix of a film's frames; NULL: no film is made */
+    int film_step, film_points, film_frames; /* points of a frame, of strokes so far; so far */
+    bool filming;                            /* waiting for the network, for the film */
+    char film_path[1024];
 } script;
 
 /* Reads all of it. */

@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 
 #include "worker.h"
 
@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
 
 struct worker {
     worker_state state;
@@ -121,8 +124,17 @@ static void follow(worker *w) {
         more = next_run(w, serve(w));
 }
 
+/* The window's frames come first: there may be fewer cores than threads that compile shaders. Linux
+ * has a priority per thread, which those that it starts have, too; elsewhere it is the process's. */
+static void yield_to_window(void) {
+#ifdef __linux__
+    setpriority(PRIO_PROCESS, 0, 10);
+#endif
+}
+
 static void *work(void *argument) {
     worker *w = argument;
+    yield_to_window();
     if (take_turn(w))
         follow(w);
     destroy(w);

@@ -143,7 +143,8 @@ expect_of 'too many networks' 2 'there are 8 models already' "$pix2pix" a.onnx b
 
 # ---- sessions are made behind ----
 
-# The shipped network, drawn on meanwhile. A frame that takes longer may be another program's: the best of three counts.
+# The shipped network, drawn on meanwhile. No frame takes more than 100 ms while a session is made; where other programs, or
+# sanitizers, slow all frames down, none takes longer than those of plain runs. Others may disturb one try.
 backends=cpu
 has_device webgpu && backends='webgpu cpu'
 {
@@ -152,19 +153,13 @@ has_device webgpu && backends='webgpu cpu'
     for backend in $backends gles; do printf 'key B\nready\nlongest %s\nwait\nlongest run\n' $backend; done
     printf 'key F\nframes 1\nstroke 20 20 40 20\nwait\nsave behind\n'
 } >behind.txt
-shortest=()
 for try in 1 2 3; do
     check 'sessions are made' "$pix2pix" --script behind.txt
-    while read -r name ms; do
-        [ "${shortest[name]:-1000}" -gt "$ms" ] && shortest[name]=$ms
-    done < <(awk '/longest frame/ && !/^(first|run):/ { print NR, $(NF - 1) }' out)
-    grep 'longest frame' out | cut -d: -f1 | cat -n >names
-    [ "$(printf '%s\n' "${shortest[@]}" | sort -n | tail -n 1)" -le 100 ] && break
+    awk '/longest frame/ { ms = $(NF - 1) } /^(first|run): longest/ { run = ms > run ? ms : run; next }
+        /longest frame/ { made = ms > made ? ms : made } END { exit !(made <= 100 || made <= run) }' out && good=yes || good=no
+    [ $good = no ] || break
 done
-for line in "${!shortest[@]}"; do
-    [ "${shortest[line]}" -le 100 ] && good=yes || good=no
-    report $good "no frame is longer while a session is made: $(sed -n "${line}p" names)" "${shortest[line]} ms"
-done
+report $good 'no frame is long while a session is made'
 # What cannot be made leaves the network that is there.
 printf 'stroke 20 20 200 20\nwait\nsave before\nkey B B\nframes 3\nkey B\nwait\nsave after\n' >quick.txt
 check 'keys that follow each other' demo --script quick.txt
@@ -206,6 +201,16 @@ check 'the picture on the right' test "$(colours 646 85 622 622)" -gt 10
 check 'large' look large.png 2560 1440
 is_pixel 'the sketch on the left of it' 640 700 '255 255 255'
 check 'the picture on the right of it' test "$(colours 1286 100 1240 1240)" -gt 10
+
+# A screen of 192 points per inch: twice the pixels.
+if command -v xprop >/dev/null; then
+    xprop -root -f RESOURCE_MANAGER 8s -set RESOURCE_MANAGER $'Xft.dpi:\t192'
+    printf 'stroke 20 20 236 20\nwait\nhover Ctrl+Z\nframes 1\nscreenshot dense.png\n' >dense.txt
+    check 'a dense screen' demo --script dense.txt
+    xprop -root -remove RESOURCE_MANAGER
+    check 'has a large window' look dense.png 2120 1272
+    is_pixel 'with a large tooltip' 380 80 '14 14 19'
+fi
 
 # ---- the drawing is kept ----
 

@@ -125,7 +125,8 @@ static void follow(worker *w) {
 }
 
 /* The window's frames come first: there may be fewer cores than threads that compile shaders. Linux
- * has a priority per thread, which those that it starts have, too; elsewhere it is the process's. */
+ * has a priority per thread, which those that it starts have, too; elsewhere it is the process's.
+ */
 static void yield_to_window(void) {
 #ifdef __linux__
     setpriority(PRIO_PROCESS, 0, 10);

@@ -122,11 +122,13 @@ bool app_load(app *a, const char *path) {
 
 /* ---- the network ----------------------------------------------------------------------------- */
 
-static void use(app *a, const settings *wanted) {
-    if (network_use(&a->network, wanted))
+static bool use(app *a, const settings *wanted) {
+    bool good = network_use(&a->network, wanted);
+    if (good)
         announce("%s, %s%s", wanted->backend,
                  wanted->precision == TSR_PRECISION_FP16 ? "fp16" : "fp32",
                  wanted->timed ? ", timed" : "");
+    return good;
 }
 
 void app_choose_file(app *a, int file) {
@@ -177,7 +179,8 @@ static bool can_be_shown(const layer_info *layer) {
            tsr_shape_count(&layer->shape) > 0;
 }
 
-/* The next layer in this direction whose tensor can be shown; the first if none is selected. */
+/* The next layer in this direction that can be shown, as far as is known before a run; the first if
+ * none is selected. */
 static void next_layer(app *a, int direction) {
     const network *n = &a->network;
     settings wanted = n->wanted;
@@ -192,11 +195,10 @@ static void next_layer(app *a, int direction) {
         at = direction > 0 ? -1 : 0;
     for (int i = 0; i < n->layer_count; i++) {
         at = (at + direction + n->layer_count) % n->layer_count;
-        if (can_be_shown(&n->layers[at]))
-            break;
+        memcpy(wanted.layer, n->layers[at].output, sizeof wanted.layer);
+        if (can_be_shown(&n->layers[at]) && use(a, &wanted))
+            return;
     }
-    memcpy(wanted.layer, n->layers[at].output, sizeof wanted.layer);
-    use(a, &wanted);
 }
 
 static void switch_mosaic(app *a, int unused) {

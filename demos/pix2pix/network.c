@@ -301,6 +301,7 @@ static bool take_result(network *n) {
     if (!upload(&n->uploads[0], &r->picture.shape, result.picture, &n->picture) ||
         (result.layer && !upload(&n->uploads[1], &r->layer.shape, result.layer, &n->layer))) {
         drop_session(n);
+        n->refused = true;
         return false;
     }
     end_run(n, r);

@@ -2,20 +2,10 @@
 # demos/pix2pix in a window on a display of its own: a script draws, switches backends, opens the mosaic and saves; a
 # real mouse draws; what goes wrong is said in a sentence; nothing grows.
 source "$(dirname "$0")/support/common.sh"
-source "$source/tests/support/window.sh"
+source "$source/tests/support/pix2pix.sh" xdotool
 
-pix2pix=$build/pix2pix
 model=$source/demos/models/edges2emoji.onnx
-for need in "$pix2pix" Xvfb xdotool; do
-    command -v "$need" >/dev/null || { lacking "${need##*/}" "${TSR_REQUIRE_DRIVER:-}"; finish; }
-done
-has_device gles || { lacking 'a gles device' "${TSR_REQUIRE_DRIVER:-}"; finish; }
-
 expect_of 'no display' 3 'no display' env -u DISPLAY -u WAYLAND_DISPLAY "$pix2pix"
-
-open_display
-
-# ---- pixels and pictures ----
 
 "$build/make_case" 13 'Identity x[1,3,256,256] -> y' same.onnx
 # What the demo saved is what the tool makes of the saved input, within the half step of 8 bits.
@@ -95,19 +85,19 @@ is_pixel 'the pen of the keys' 134 128 '222 46 43'
 check 'side by side' look gles-both.png 512 256
 is_pixel 'the sketch on the left' 128 50 '0 0 0'
 
-# The window's panels, without other windows or scaling: 1060 x 600.
-check 'the window' look window.png 1060 600
-is_pixel 'the sketch in the window' 268 129 '0 0 0'
-is_pixel "the canvas's paper" 30 60 '255 255 255'
-check 'the picture beside it' test "$(colours 536 29 512 512)" -gt 10
+# The window's panels, without other windows or scaling: 1060 x 636.
+check 'the window' look window.png 1060 636
+is_pixel 'the sketch in the window' 268 167 '0 0 0'
+is_pixel "the canvas's paper" 30 98 '255 255 255'
+check 'the picture beside it' test "$(colours 536 67 512 512)" -gt 10
 for backend in cpu gles; do
-    check "the mosaic on $backend" look mosaic-$backend.png 1060 600
-    check 'many colours in it' test "$(colours 362 111 336 336)" -gt 15
+    check "the mosaic on $backend" look mosaic-$backend.png 1060 636
+    check 'many colours in it' test "$(colours 362 155 336 336)" -gt 15
 done
-check 'the list of keys' look help.png 1060 600
-is_pixel 'lies over the window' 340 130 '47 47 51'
-check 'the gallery' look gallery.png 1060 600
-check 'has pictures' test "$(colours 262 32 162 162)" -gt 1
+check 'the list of keys' look help.png 1060 636
+is_pixel 'lies over the window' 690 100 '16 16 21'
+check 'the gallery' look gallery.png 1060 636
+check 'has pictures' test "$(colours 262 50 162 162)" -gt 1
 
 # S saves a sketch with the picture of it, which the network has yet to make.
 mkdir early
@@ -234,16 +224,16 @@ mkdir saved
 "$pix2pix" --out saved >out 2>err &
 program=$!
 window=$(timeout 60 xdotool search --sync --onlyvisible --name 'Tessera: pix2pix' | head -n 1)
-xdotool windowfocus "$window" mousemove --window "$window" 100 200 mousedown 1
-for x in 140 180 220 260 300; do xdotool mousemove --window "$window" $x 200; done
+xdotool windowfocus "$window" mousemove --window "$window" 100 238 mousedown 1
+for x in 140 180 220 260 300; do xdotool mousemove --window "$window" $x 238; done
 xdotool mouseup 1
 # The orange swatch, a stroke with it, and a click beside everything.
-xdotool mousemove --window "$window" 72 578 click 1 mousemove --window "$window" 100 400 mousedown 1
-xdotool mousemove --window "$window" 300 400 mouseup 1 mousemove --window "$window" 530 300 click 1
-until_file saved/pix2pix-001-both.png xdotool key s && xdotool key Escape || kill $program
+xdotool mousemove --window "$window" 72 614 click 1 mousemove --window "$window" 100 438 mousedown 1
+xdotool mousemove --window "$window" 300 438 mouseup 1 mousemove --window "$window" 530 300 click 1
+until_file saved/pix2pix-001-both.png xdotool key s && xdotool key Escape Escape || kill $program
 wait $program
 [ $? = 0 ] && good=yes || good=no
-report $good 'the mouse draws, Escape closes'
+report $good 'the mouse draws, Escape twice closes'
 check 'S saves' look saved/pix2pix-001-input.png 256 256
 is_pixel 'what the mouse drew' 96 85 '0 0 0'
 is_pixel 'what it drew in orange' 96 185 '245 140 31'
@@ -290,18 +280,17 @@ expect_of 'no picture comes out' 3 "output 'y' is not a picture" "$pix2pix" --mo
 # A tensor to look at that is 98304 columns wide.
 "$build/make_case" 13 'Relu x[1,3,64,512] -> a; Reshape a s(1,1,98304) -> f; Relu f -> r; Reshape r z(1,3,64,512) -> y' \
     wide.onnx
-printf 'wait\nkey M PageDown\nwait\n' >wide.txt
-for backend in gles cpu; do
-    expect_of "a layer that fits no texture, on $backend" 2 'texture of at most' "$pix2pix" --model wide.onnx \
-        --script wide.txt --backend $backend
-done
+printf 'stroke 5 5 50 50\nwait\nkey M PageDown\nwait\n' >wide.txt
+expect_of 'a layer that fits no texture is passed over' 0 'texture of at most' "$pix2pix" --model wide.onnx --script wide.txt
+expect_of 'on a thread the run tells' 2 'texture of at most' "$pix2pix" --model wide.onnx --script wide.txt --backend cpu
 expect_of 'too large a canvas' 2 'pictures of 4096 x 4096' "$pix2pix" --model large.onnx
 expect_of 'no such picture' 2 'nosuch.png: No such file' "$pix2pix" nosuch.png
 echo text >text.png
 expect_of 'a picture that is none' 2 'text.png: not a picture' "$pix2pix" text.png
 expect_of 'no OpenGL ES' 3 'no window with OpenGL ES 3.0' env $no_egl "$pix2pix" --frames 2
-expect_of 'closed in mid-run' 0 '3 frames' "$pix2pix" --frames 3
-expect_of 'closed in mid-run on a thread' 0 '3 frames' "$pix2pix" --frames 3 --backend cpu
+fish=$source/demos/sketches/sketch_fish.png
+expect_of 'closed in mid-run' 0 '3 frames' "$pix2pix" --frames 3 "$fish"
+expect_of 'closed in mid-run on a thread' 0 '3 frames' "$pix2pix" --frames 3 --backend cpu "$fish"
 fails() { # fails NAME TEXT SCRIPT
     printf '%s\n' "$3" >failing.txt
     expect_of "$1" 2 "$2" "$pix2pix" --script failing.txt
@@ -313,15 +302,15 @@ fails 'half a point' 'pairs of numbers' 'stroke 1 2 3'
 fails 'no number of frames' 'frames expects a number' 'frames 3x'
 fails 'too large a window' 'window expects two sizes' 'window 100000 100'
 fails 'no such file to load' 'failing.txt:1: load failed' 'load nosuch.png'
-printf 'wait\npaint 5 5 9 9\nkey L\nwait\n' >teach.txt
+printf 'stroke 3 3 20 20\nwait\npaint 5 5 9 9\nkey L\nwait\n' >teach.txt
 "$build/make_case" 13 'Conv x[1,3,32,32] w{3,3,1,1} -> a; Floor a -> y' floor.onnx
 expect_of 'a network that cannot learn' 0 "cannot learn: floor.onnx: no differentiable path leads from 'w'" "$pix2pix" \
     --model floor.onnx --script teach.txt
 "$build/make_case" 13 'Relu x[1,3,32,32] -> y' weightless.onnx
 expect_of 'one without weights, on a thread' 0 'there is no weight to be trained' "$pix2pix" --model weightless.onnx \
     --script teach.txt --backend cpu
-fails 'painting on nothing' 'nothing can be painted on now' 'paint 1 2'
-fails 'half a point of a correction' 'pairs of numbers' $'wait\npaint 1 2 3'
+fails 'painting on nothing' 'nothing can be painted on now' $'wait\npaint 1 2'
+fails 'half a point of a correction' 'pairs of numbers' $'stroke 1 1 9 9\nwait\npaint 1 2 3'
 # Pictures of any size and channel count, one that a script loads and one to begin with.
 cat >sizes.txt <<'SCRIPT'
 wait
@@ -331,11 +320,10 @@ wait
 save wide
 SCRIPT
 "$build/make_case" 13 'Identity x[1,1,3,700] -> y' grey.onnx
-"$tool" run grey.onnx -i "$source/demos/sketches/sketch_fish.png" -o wide.png --backend cpu >/dev/null 2>&1
-check 'pictures of other sizes' "$pix2pix" --script sizes.txt "$source/demos/sketches/sketch_fish.png"
+"$tool" run grey.onnx -i "$fish" -o wide.png --backend cpu >/dev/null 2>&1
+check 'pictures of other sizes' "$pix2pix" --script sizes.txt "$fish"
 look wide-input.png 256 256
 is_pixel 'white beside it' 128 20 '255 255 255'
 
-cat sanitizer.* 2>/dev/null | grep -e "$source" -e 'runtime error' >err && good=no || good=yes
-report $good 'nothing of ours leaked'
+nothing_leaked
 finish

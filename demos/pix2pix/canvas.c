@@ -6,30 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Undo states. Each is a full copy of the small canvas on the GPU. */
-enum { HISTORY = 32 };
-
-/* The bounding box of a stroke segment. */
-static const char stroke_vertex[] =
-    "uniform vec2 size, from, to;\n"
-    "uniform float radius;\n"
-    "out vec2 at;\n"
-    "void main() {\n"
-    "    vec2 low = min(from, to) - radius - 1.0, high = max(from, to) + radius + 1.0;\n"
-    "    at = mix(low, high, vec2(gl_VertexID & 1, gl_VertexID >> 1));\n"
-    "    gl_Position = vec4(at / size * 2.0 - 1.0, 0.0, 1.0);\n"
-    "}\n";
-
-static const char stroke_fragment[] =
-    "uniform vec2 from, to;\n"
-    "uniform float radius;\n"
-    "uniform vec3 color;\n"
-    "in vec2 at;\n"
+/* A state with the stroke over it; the stroke's latest piece is not in its mask. */
+static const char stroke_fragment[] = STROKE_COVER
+    "uniform highp sampler2DArray states;\n"
+    "uniform sampler2D mask;\n"
+    "uniform int state;\n"
+    "uniform vec3 from, to;\n"
+    "uniform vec4 color;\n"
     "out vec4 o_color;\n"
     "void main() {\n"
-    "    vec2 along = to - from, d = at - from;\n"
-    "    float t = clamp(dot(d, along) / max(dot(along, along), 1e-6), 0.0, 1.0);\n"
-    "    o_color = vec4(color, clamp(radius + 0.5 - length(d - t * along), 0.0, 1.0));\n"
+    "    ivec2 at = ivec2(gl_FragCoord.xy);\n"
+    "    float part = max(texelFetch(mask, at, 0).r, cover(gl_FragCoord.xy, from, to));\n"
+    "    o_color = mix(texelFetch(states, ivec3(at, state), 0), color, part);\n"
     "}\n";
 
 static void bind(const canvas *c) {
@@ -63,10 +51,11 @@ void canvas_keep(canvas *c) {
     c->read = NULL;
 }
 
-static void remember(canvas *c) {
+static void remember(canvas *c, bool blank) {
     c->newest = ++c->current;
     if (c->newest - c->oldest == HISTORY)
         c->oldest++;
+    c->blank[c->current % HISTORY] = blank;
     bind(c);
     glBindTexture(GL_TEXTURE_2D_ARRAY, c->history);
     glCopyTexSubImage3D(GL_TEXTURE_2D_ARRAY, 0, 0, 0, c->current % HISTORY, 0, 0, c->target.width,
@@ -96,14 +85,17 @@ static void make_blank(canvas *c) {
 
 /* Its objects in the current context; what it shows is undefined. */
 static bool make(canvas *c, int width, int height) {
-    c->program = gl_program(stroke_vertex, stroke_fragment);
-    if (!c->program || !gl_target_create(&c->target, GL_RGBA8, width, height))
+    c->program = gl_program(gl_fill_vertex, stroke_fragment);
+    if (!c->program || !gl_target_create(&c->target, GL_RGBA8, width, height) ||
+        !stroke_create(&c->stroke, width, height))
         return false;
-    c->size = glGetUniformLocation(c->program, "size");
     c->from = glGetUniformLocation(c->program, "from");
     c->to = glGetUniformLocation(c->program, "to");
-    c->radius = glGetUniformLocation(c->program, "radius");
+    c->state = glGetUniformLocation(c->program, "state");
     c->color = glGetUniformLocation(c->program, "color");
+    glUseProgram(c->program);
+    glUniform1i(glGetUniformLocation(c->program, "mask"), 0);
+    glUniform1i(glGetUniformLocation(c->program, "states"), 1);
     glGenTextures(1, &c->history);
     glBindTexture(GL_TEXTURE_2D_ARRAY, c->history);
     glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, GL_RGBA8, width, height, HISTORY);
@@ -124,8 +116,15 @@ bool canvas_create(canvas *c, int width, int height, bool clear) {
         return complain("no memory for a canvas of %d x %d pixels", width, height);
     memset(c->kept, clear ? 0 : 255, (size_t)count_bytes(c));
     make_blank(c);
-    remember(c);
+    remember(c, true);
     return gl_check("making the canvas");
+}
+
+/* What is kept. */
+static bool is_blank(const canvas *c) {
+    const unsigned char paper = c->clear ? 0 : 255;
+    size_t count = (size_t)count_bytes(c);
+    return c->kept[0] == paper && !memcmp(c->kept, c->kept + 1, count - 1);
 }
 
 bool canvas_restore(canvas *c) {
@@ -135,11 +134,11 @@ bool canvas_restore(canvas *c) {
         return false;
     if (c->clear) { /* to be undone: then there is nothing */
         make_blank(c);
-        remember(c);
+        remember(c, true);
     }
     glBindTexture(GL_TEXTURE_2D, c->target.texture);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, c->kept);
-    remember(c);
+    remember(c, is_blank(c));
     return gl_check("making the canvas again");
 }
 
@@ -148,58 +147,80 @@ void canvas_destroy(canvas *c) {
     glDeleteBuffers(1, &c->reading);
     glDeleteFramebuffers(1, &c->history_framebuffer);
     glDeleteTextures(1, &c->history);
+    glUseProgram(0); /* one in use would stay without its name, which nobody could restore */
     glDeleteProgram(c->program);
+    stroke_destroy(&c->stroke);
     gl_target_destroy(&c->target);
     free(c->kept);
 }
 
-static void draw_piece(canvas *c, const brush *b, float x, float y) {
-    bind(c);
-    glUseProgram(c->program);
-    glUniform2f(c->size, (float)c->target.width, (float)c->target.height);
-    glUniform2f(c->from, c->x, c->y);
-    glUniform2f(c->to, x, y);
-    glUniform1f(c->radius, b->radius);
-    const float paper = c->clear ? 0 : 1;
-    b->erases ? glUniform3f(c->color, paper, paper, paper) : glUniform3fv(c->color, 1, b->color);
-    glEnable(GL_BLEND); /* the shader's alpha is the part of the pixel that is covered */
-    glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA,
-                        b->erases && c->clear ? GL_ZERO : GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
-    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
-    glDisable(GL_BLEND);
-    c->x = x;
-    c->y = y;
-    c->version++;
+static stroke_point point(const brush *b, float x, float y) {
+    return (stroke_point){x, y, b->radius};
 }
 
 void canvas_begin(canvas *c, const brush *b, float x, float y) {
+    const float paper = c->clear ? 0 : 1;
     canvas_end(c);
+    for (int i = 0; i < 4; i++)
+        c->paint[i] = b->erases ? paper : i < 3 ? b->color[i] : 1;
+    stroke_begin(&c->stroke, point(b, x, y));
     c->drawing = true;
-    c->x = x;
-    c->y = y;
-    draw_piece(c, b, x, y);
+    c->version++;
 }
 
 void canvas_extend(canvas *c, const brush *b, float x, float y) {
-    if (c->drawing && (x != c->x || y != c->y))
-        draw_piece(c, b, x, y);
+    const stroke_point *latest = &c->stroke.to;
+    if (!c->drawing || (x == latest->x && y == latest->y))
+        return;
+    stroke_extend(&c->stroke, point(b, x, y));
+    c->version++;
+}
+
+static void set_point(GLint uniform, const stroke_point *p) {
+    glUniform3f(uniform, p->x, p->y, p->radius);
+}
+
+void canvas_draw(canvas *c) {
+    if (!c->drawing)
+        return;
+    stroke_draw(&c->stroke);
+    bind(c);
+    glUseProgram(c->program);
+    glUniform1i(c->state, c->current % HISTORY);
+    glUniform4fv(c->color, 1, c->paint);
+    set_point(c->from, &c->stroke.from);
+    set_point(c->to, &c->stroke.to);
+    glActiveTexture(GL_TEXTURE1);
+    glBindTexture(GL_TEXTURE_2D_ARRAY, c->history);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, c->stroke.mask.texture);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
 void canvas_end(canvas *c) {
-    if (c->drawing)
-        remember(c);
+    if (!c->drawing)
+        return;
+    stroke_end(&c->stroke);
+    c->stroke.from = c->stroke.to; /* it is in the mask now */
+    canvas_draw(c);
     c->drawing = false;
+    c->version++;
+    remember(c, false);
 }
 
 void canvas_clear(canvas *c) {
     canvas_end(c);
     make_blank(c);
-    remember(c);
+    remember(c, true);
 }
 
 void canvas_forget(canvas *c) {
     canvas_clear(c);
     c->oldest = c->current;
+}
+
+bool canvas_is_blank(const canvas *c) {
+    return !c->drawing && c->blank[c->current % HISTORY];
 }
 
 bool canvas_has_strokes(const canvas *c) {
@@ -217,7 +238,7 @@ void canvas_put(canvas *c, painter *p, GLuint texture, int width, int height) {
     paint_begin(p, &c->target, c->target.width, c->target.height);
     paint_image(p, texture, r, (rect){0, 0, 1, 1}, 1, 0);
     paint_end(p);
-    remember(c);
+    remember(c, false);
 }
 
 bool canvas_undo(canvas *c) {

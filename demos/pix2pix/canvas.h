@@ -4,6 +4,10 @@
 #define PIX2PIX_CANVAS_H
 
 #include "paint.h"
+#include "stroke.h"
+
+/* Undo states. Each is a full copy of the small canvas on the GPU. */
+enum { HISTORY = 32 };
 
 typedef struct brush {
     float color[3];
@@ -15,16 +19,18 @@ typedef struct canvas {
     gl_target target; /* RGBA8, its colours multiplied with alpha */
     bool clear;       /* made of nothing, instead of white paper */
     GLuint program;
-    GLint size, from, to, radius, color;
+    GLint state, from, to, color;
     GLuint history; /* 2D array: state i is in layer i % HISTORY */
     GLuint history_framebuffer;
     int oldest, current, newest; /* states, counted up */
+    bool blank[HISTORY];         /* states on which nothing was drawn */
     unsigned version;            /* incremented by every change */
-    bool drawing;                /* a stroke is being drawn */
-    GLuint reading;              /* buffer that the latest state is copied to ... */
-    GLsync read;                 /* ... when this is signalled; NULL: it is in `kept` */
-    unsigned char *kept;         /* RGBA, which survives the loss of the context */
-    float x, y;                  /* its latest point */
+    bool drawing;                /* a stroke is being drawn, over the current state */
+    stroke stroke;
+    float paint[4];      /* its colour, multiplied with its alpha */
+    GLuint reading;      /* buffer that the latest state is copied to ... */
+    GLsync read;         /* ... when this is signalled; NULL: it is in `kept` */
+    unsigned char *kept; /* RGBA, which survives the loss of the context */
 } canvas;
 
 /* White and opaque; clear: transparent, to lie over a picture. */
@@ -36,15 +42,19 @@ void canvas_keep(canvas *c);
  * destroyed: the latest state that was kept, which cannot be undone but to nothing, if clear. */
 bool canvas_restore(canvas *c);
 
-/* A stroke, from begin to end; extend without begin does nothing. Coordinates in pixels from the
- * upper left corner; they may be outside the canvas. */
+/* A stroke, from begin to end, of the colour that it begins with; extend without begin does
+ * nothing. Coordinates in pixels from the upper left corner; they may be outside the canvas. */
 void canvas_begin(canvas *c, const brush *b, float x, float y);
 void canvas_extend(canvas *c, const brush *b, float x, float y);
 void canvas_end(canvas *c);
+/* Brings what was added to a stroke onto the target: once a frame, before the target is read. */
+void canvas_draw(canvas *c);
 
 void canvas_clear(canvas *c);
 /* The same, and nothing can be undone. */
 void canvas_forget(canvas *c);
+/* Is there nothing on it, as at first or cleared? */
+bool canvas_is_blank(const canvas *c);
 /* Is there anything to undo? */
 bool canvas_has_strokes(const canvas *c);
 /* Draws a texture over the canvas, scaled to fit with its aspect ratio, on white. */

@@ -4,6 +4,7 @@
 
 #include "app.h"
 
+#include "files.h"
 #include "message.h"
 #include "picture.h"
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH_SIZE = 4096 };
@@ -21,6 +23,24 @@ typedef struct image {
     unsigned char *rgb;
     int width, height;
 } image;
+
+bool make_folder(const char *path) {
+    char part[PATH_SIZE];
+    struct stat status;
+    if (strlen(path) >= sizeof part)
+        return false;
+    for (size_t end = 1; *path; end++) {
+        if (path[end] && path[end] != '/')
+            continue;
+        memcpy(part, path, end);
+        part[end] = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return false;
+        if (!path[end])
+            break;
+    }
+    return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
 
 static bool write_as(const char *prefix, const char *what, const image *i) {
     char path[PATH_SIZE];
@@ -33,6 +53,8 @@ static bool write_as(const char *prefix, const char *what, const image *i) {
 /* <folder>/pix2pix-<number> with the lowest number for which there is no file with this end yet. */
 static bool find_prefix(const char *folder, const char *end, char prefix[PATH_SIZE]) {
     char path[PATH_SIZE + 16];
+    if (!make_folder(folder))
+        return complain("%s: the folder cannot be made: %s", folder, strerror(errno));
     for (int number = 1; number < 10000; number++) {
         int length = snprintf(prefix, PATH_SIZE, "%s/pix2pix-%03d", folder, number);
         if (length < 0 || length >= PATH_SIZE)

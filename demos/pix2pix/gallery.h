@@ -1,24 +1,26 @@
-/* Example sketches: the first pictures of a folder. */
+/* Example sketches: the first scripts of a folder, then the first pictures. */
 #ifndef PIX2PIX_GALLERY_H
 #define PIX2PIX_GALLERY_H
 
 #include "gl.h"
 
-enum { GALLERY_SIZE = 9 };
+enum { GALLERY_SIZE = 16 };
 
 typedef struct thumbnail {
     GLuint texture;
     int width, height;
-    char name[64]; /* of the file, without extension */
+    char name[64]; /* of the file, without what is before the first '_', and without extension */
 } thumbnail;
 
 typedef struct gallery {
-    int count;
+    const char *folder;
+    int count, selected;
     thumbnail thumbnails[GALLERY_SIZE];
 } gallery;
 
-/* Sorted by name. A missing folder is an empty gallery. */
-void gallery_open(gallery *g, const char *folder);
+/* The folder's sketches, sorted by name, of which scripts are drawn now; see sketch.h. False if
+ * there are none. */
+bool gallery_open(gallery *g);
 void gallery_close(gallery *g);
 
 #endif

@@ -8,6 +8,7 @@
 #include "window.h"
 
 #include <GLFW/glfw3.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,27 +35,47 @@ static int time_within(const frame_times *t, double share) {
     return ms + 1;
 }
 
+/* The font of the screen that the window is on. */
+static bool fit_text(app *a) {
+    if (a->text_scale == a->scale)
+        return true;
+    if (a->text_scale > 0)
+        paint_destroy(&a->painter);
+    a->text_scale = a->scale;
+    return paint_create(&a->painter, 15 * a->scale);
+}
+
 /* What does not change while the window is open. */
 static bool make_tools(app *a, const options *o) {
-    gallery_open(&a->gallery, o->gallery);
-    return paint_create(&a->painter, 15 * a->scale) && mosaic_create(&a->mosaic);
+    a->gallery = (gallery){.folder = o->gallery};
+    a->overlay = OVERLAY_NONE;
+    a->text_scale = 0; /* none is made */
+    return fit_text(a) && mosaic_create(&a->mosaic);
 }
 
 static bool open_app(app *a, const options *o) {
-    a->radius = 2;
+    a->picker = (picker){.hue = 0.5f, .saturation = 0.6f, .value = 0.8f};
+    picker_drag(&a->picker, (rect){0, 0, 1, 1}, 0, 0);
+    a->radius = FIRST_RADIUS;
+    a->pressure.off = o->even;
     a->folder = o->folder;
-    if (!make_tools(a, o) ||
-        !canvas_create(&a->canvas, a->network.input.width, a->network.input.height, false))
+    if (!make_tools(a, o) || !canvas_create(&a->canvas, network_input(&a->network)->width,
+                                            network_input(&a->network)->height, false))
         return false;
     teach_open(a);
     a->pen_x = (float)a->canvas.target.width / 2;
     a->pen_y = (float)a->canvas.target.height / 2;
-    if (o->picture && !app_load(a, o->picture))
-        return false;
+    if (o->keeps)
+        restore_open(&a->kept, &a->canvas);
+    if (o->picture)
+        return app_load(a, o->picture);
+    if (o->restores && restore_load(&a->kept, &a->canvas, &a->painter))
+        announce("the drawing of last time; Ctrl+Z: an empty canvas");
     return true;
 }
 
 static void close_app(app *a) {
+    restore_close(&a->kept, &a->canvas);
     gallery_close(&a->gallery);
     gl_target_destroy(&a->picture);
     teach_leave(&a->teacher);
@@ -65,31 +86,45 @@ static void close_app(app *a) {
 
 /* After the driver has reset the GPU: all that was there is made again, in a new window. */
 static bool recover(app *a, const options *o) {
-    const settings now = a->network.now;
+    const settings wanted = a->network.wanted;
     complain("the GPU was reset: going on with what was kept of the drawing");
     network_leave(&a->network);
     a->picture = (gl_target){0};
     return window_reopen(a) && make_tools(a, o) && canvas_restore(&a->canvas) && teach_restore(a) &&
-           network_use(&a->network, &now);
+           network_use(&a->network, &wanted);
+}
+
+static bool size_picture(app *a, int width, int height) {
+    if (a->picture.width == width && a->picture.height == height)
+        return true;
+    gl_target_destroy(&a->picture);
+    return gl_target_create(&a->picture, GL_RGBA8, width, height);
+}
+
+/* The picture of a blank canvas, of the size of the latest. */
+static bool whiten(app *a) {
+    const gl_target *as = a->picture.texture ? &a->picture : &a->canvas.target;
+    if (!size_picture(a, as->width, as->height))
+        return false;
+    glBindFramebuffer(GL_FRAMEBUFFER, a->picture.framebuffer);
+    glClearBufferfv(GL_COLOR, 0, (const float[]){1, 1, 1, 1});
+    return true;
 }
 
 /* Converts the network's output into a picture that can be filtered and saved. */
 static bool develop(app *a) {
     const tsr_texture *t = &a->network.picture.texture;
     const float range = a->network.high - a->network.low;
-    if (a->picture.width != t->width || a->picture.height != t->height) {
-        gl_target_destroy(&a->picture);
-        if (!gl_target_create(&a->picture, GL_RGBA8, t->width, t->height))
-            return false;
-    }
+    if (!size_picture(a, t->width, t->height))
+        return false;
     view_copy_picture(a, &a->picture, 1 / range, -a->network.low / range);
     return true;
 }
 
-/* A run, else a lesson. False if the demo cannot continue. */
+/* A run, unless the canvas is blank, else a lesson. False if the demo cannot continue. */
 static bool work(app *a) {
     bool made = network_step(&a->network, &a->canvas, slice_ms);
-    if (made && !develop(a))
+    if (canvas_is_blank(&a->canvas) ? !whiten(a) : made && !develop(a))
         return false;
     if (made && a->network.layer.texture.id)
         mosaic_measure(&a->mosaic, &a->network.layer);
@@ -100,10 +135,15 @@ static bool work(app *a) {
 /* False if the demo cannot continue. */
 static bool draw_frame(app *a, script *s) {
     window_measure(a);
+    if (!fit_text(a))
+        return false;
     canvas_keep(&a->canvas);
     canvas_keep(&a->teacher.correction);
+    restore_step(&a->kept, &a->canvas);
     if (s && !script_step(s, a))
         return false;
+    canvas_draw(&a->canvas);
+    canvas_draw(&a->teacher.correction);
     if (!gl_check("drawing a stroke"))
         return false;
     if (!work(a))
@@ -122,7 +162,7 @@ static bool draw_frame(app *a, script *s) {
 /* How long to wait for events, in seconds: longer if idle or while a thread is working. */
 static double patience(const app *a, bool hurried) {
     bool idle = app_is_idle(a);
-    return idle && !hurried ? 0.25 : !idle && a->network.worker ? 0.01 : 0;
+    return idle && !hurried ? 0.25 : !idle && network_is_remote(&a->network) ? 0.01 : 0;
 }
 
 static bool run_frames(app *a, script *s, const options *o, frame_times *times) {
@@ -138,6 +178,7 @@ static bool run_frames(app *a, script *s, const options *o, frame_times *times) 
         if (lost) /* GLFW's clock begins with the window */
             start = before = glfwGetTime();
         count_frame(times, (glfwGetTime() - start) * 1e3);
+        a->longest_ms = fmax(a->longest_ms, (glfwGetTime() - start) * 1e3);
         a->frame_ms += ((glfwGetTime() - before) * 1e3 - a->frame_ms) * 0.1;
         before = glfwGetTime();
         if (s && script_has_ended(s))
@@ -156,8 +197,9 @@ static int show(app *a, script *s, const options *o) {
     else if (network_use(&a->network, &o->settings))
         code = run_frames(a, s, o, &times) ? 0 : 2;
     if (s || o->frames)
-        printf("%d frames, median %d ms, 99th percentile %d ms, longest %d ms\n", times.count,
-               time_within(&times, 0.5), time_within(&times, 0.99), time_within(&times, 1));
+        printf("%d frames, median %d ms, 99th percentile %d ms, longest %d ms; %d runs\n",
+               times.count, time_within(&times, 0.5), time_within(&times, 0.99),
+               time_within(&times, 1), a->network.runs);
     if (!a->window) /* lost, and there is no other */
         return code;
     glfwHideWindow(a->window); /* a run on a thread may still be in progress */
@@ -174,7 +216,7 @@ int main(int argc, char **argv) {
         return 2;
     if (o.help)
         return 0;
-    if (network_open(&a.network, o.model, o.low, o.high) &&
+    if (network_open(&a.network, o.models, o.model_count, o.low, o.high) &&
         (!o.script || script_open(&s, o.script)))
         code = window_open(&a) ? show(&a, o.script ? &s : NULL, &o) : 3;
     network_close(&a.network);

@@ -8,42 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool network_open(network *n, const char *path, float low, float high) {
+static bool load(network *n, const char *path) {
     char error[512];
-    *n = (network){.low = low, .high = high, .failed = true};
-    if (tsr_model_load(path, NULL, &n->loaded) != TSR_OK)
+    model_file *f = &n->files[n->file_count];
+    *f = (model_file){.path = path};
+    if (tsr_model_load(path, NULL, &f->model) != TSR_OK)
         return complain("%s", tsr_last_error());
-    n->model = n->loaded;
-    if (!find_input(n->model, path, &n->input, error, sizeof error))
+    n->file_count++;
+    if (!find_input(f->model, path, &f->input, error, sizeof error))
         return complain("%s", error);
+    const input_info *first = &n->files[0].input;
+    return (f->input.width == first->width && f->input.height == first->height) ||
+           complain("%s reads pictures of %d x %d, %s of %d x %d: they share a canvas", path,
+                    f->input.width, f->input.height, n->files[0].path, first->width, first->height);
+}
+
+bool network_open(network *n, const char *const *paths, int count, float low, float high) {
+    *n = (network){.low = low, .high = high};
+    for (int i = 0; i < count; i++)
+        if (!load(n, paths[i]))
+            return false;
+    n->model = n->files[0].model;
     return true;
 }
 
-/* The picture stays; a layer's tensor is destroyed with its session. */
-static void drop_session(network *n) {
-    if (n->worker)
-        worker_release(n->worker);
-    runner_close_session(&n->runner);
-    n->worker = NULL;
-    n->picture.texture.id = n->layer.texture.id = 0;
-    n->running = n->fresh = false;
-    n->failed = true;
+const input_info *network_input(const network *n) {
+    return &n->files[n->file].input;
 }
 
-void network_leave(network *n) {
-    drop_session(n);
-    runner_close(&n->runner);
-    workers_wait();
-    if (n->uploads[0]) /* otherwise there may be no window and no GL */
-        glDeleteTextures(2, n->uploads);
-    n->uploads[0] = n->uploads[1] = 0;
-}
-
-void network_close(network *n) {
-    network_leave(n);
-    free(n->layers);
-    tsr_model_free(n->loaded);
-}
+/* ---- sessions -------------------------------------------------------------------------------- */
 
 static void *get_proc_address(const char *name) {
     union { /* ISO C has no cast from function to object pointers */
@@ -53,36 +46,118 @@ static void *get_proc_address(const char *name) {
     return proc.object;
 }
 
-bool network_use(network *n, const settings *wanted) {
-    drop_session(n);
-    n->now = *wanted;
+static bool open_instance(network *n, instance *i, const settings *wanted) {
+    *i = (instance){.settings = *wanted, .input = *network_input(n), .model = n->model};
     if (!strcmp(wanted->backend, "gles")) {
-        if (!runner_open(&n->runner, n->model, &n->input, &n->now, get_proc_address))
-            return complain("%s", n->runner.error);
-    } else {
-        runner_close(&n->runner);
-        n->worker = worker_create(n->model, &n->input, &n->now);
-        if (!n->worker)
-            return complain("no memory for another thread");
+        i->runner.device = n->device;
+        i->exists = runner_open(&i->runner, i->model, &i->input, wanted, get_proc_address);
+        n->device = i->runner.device;
+        return i->exists || complain("%s", i->runner.error);
     }
-    n->failed = false;
-    return true;
+    i->worker = worker_create(i->model, &i->input, wanted);
+    i->exists = i->worker != NULL;
+    return i->exists || complain("no memory for another thread");
+}
+
+static void close_instance(instance *i) {
+    if (i->worker)
+        worker_release(i->worker);
+    runner_close_session(&i->runner);
+    *i = (instance){.exists = false};
+}
+
+/* The picture stays; a layer's tensor is destroyed with its session. */
+static void drop_session(network *n) {
+    close_instance(&n->now);
+    n->picture.texture.id = n->layer.texture.id = 0;
+    n->running = n->fresh = false;
+}
+
+void network_leave(network *n) {
+    close_instance(&n->next);
+    drop_session(n);
+    tsr_device_destroy(n->device);
+    n->device = NULL;
+    workers_wait();
+    if (n->uploads[0]) /* otherwise there may be no window and no GL */
+        glDeleteTextures(2, n->uploads);
+    n->uploads[0] = n->uploads[1] = 0;
+}
+
+void network_close(network *n) {
+    network_leave(n);
+    free(n->layers);
+    for (int i = 0; i < n->file_count; i++)
+        tsr_model_free(n->files[i].model);
+}
+
+bool network_use(network *n, const settings *wanted) {
+    close_instance(&n->next);
+    n->refused = !open_instance(n, &n->next, wanted);
+    n->wanted = n->refused && n->now.exists ? n->now.settings : *wanted;
+    return !n->refused;
 }
 
 bool network_take(network *n, tsr_model *model) {
     n->model = model;
-    return network_use(n, &n->now);
+    return network_use(n, &n->wanted);
+}
+
+bool network_choose(network *n, int file, tsr_model *model) {
+    n->file = file;
+    *n->wanted.layer = '\0'; /* the other model has layers of its own */
+    return network_take(n, model);
+}
+
+bool network_is_preparing(const network *n) {
+    return n->next.exists;
+}
+
+bool network_has_failed(const network *n) {
+    return !n->now.exists && !n->next.exists;
+}
+
+bool network_is_remote(const network *n) {
+    return !n->now.runner.session && !n->next.runner.session;
+}
+
+/* A blank canvas, which needs no run, has a white picture. */
+static bool is_up_to_date(const network *n, const canvas *c) {
+    return canvas_is_blank(c) || (n->fresh && n->version == c->version);
 }
 
 bool network_is_current(const network *n, const canvas *c) {
-    return n->fresh && n->version == c->version;
+    return !n->next.exists && is_up_to_date(n, c);
+}
+
+/* The session that is being made cannot be: the other goes on. */
+static void refuse(network *n, const char *error) {
+    complain("%s", error);
+    close_instance(&n->next);
+    n->refused = true;
+    if (n->now.exists)
+        n->wanted = n->now.settings;
 }
 
 /* A failure during a run: the session is destroyed. */
 static bool fail(network *n, const char *error) {
     complain("%s", error);
     drop_session(n);
+    n->refused = true;
     return false;
+}
+
+static void prepare(network *n, double ms) {
+    instance *i = &n->next;
+    worker_state state = i->worker ? worker_look(i->worker) : WORKER_IDLE;
+    tsr_status status = i->worker ? TSR_OK : tsr_session_prepare(i->runner.session, ms);
+    if (state == WORKER_FAILED || (status != TSR_OK && status != TSR_NOT_READY)) {
+        refuse(n, i->worker ? worker_error(i->worker) : tsr_last_error());
+    } else if (state != WORKER_BUSY && status == TSR_OK) {
+        drop_session(n);
+        n->now = *i;
+        *i = (instance){.exists = false};
+    }
 }
 
 /* The results of a run, except the tensors. */
@@ -101,6 +176,7 @@ static void end_run(network *n, const runner *r) {
 static void begin_run(network *n, const canvas *c) {
     n->running = true;
     n->fresh = false;
+    n->runs++;
     n->version = c->version;
     n->started = glfwGetTime();
 }
@@ -120,7 +196,7 @@ static bool view_output(network *n, const tsr_tensor_info *info, tensor_view *vi
     int size[4];
     find_sizes(&info->shape, size);
     view->channels = size[1];
-    return tsr_session_output_texture(n->runner.session, info->name, &view->texture) == TSR_OK;
+    return tsr_session_output_texture(n->now.runner.session, info->name, &view->texture) == TSR_OK;
 }
 
 static bool set_canvas(network *n, const canvas *c) {
@@ -131,29 +207,27 @@ static bool set_canvas(network *n, const canvas *c) {
                                  .tiles = 1,
                                  .texture_width = c->target.width,
                                  .texture_height = c->target.height};
-    return tsr_session_set_input_texture(n->runner.session, n->input.name, &texture,
+    return tsr_session_set_input_texture(n->now.runner.session, n->now.input.name, &texture,
                                          n->high - n->low, n->low) == TSR_OK;
 }
 
 static bool step_here(network *n, const canvas *c, double ms) {
-    tsr_status status = tsr_session_prepare(n->runner.session, ms);
-    if (status != TSR_OK)
-        return status == TSR_NOT_READY ? false : fail(n, tsr_last_error());
-    if (!n->running && !network_is_current(n, c)) {
+    runner *r = &n->now.runner;
+    if (!n->running && !is_up_to_date(n, c)) {
         if (!set_canvas(n, c))
             return fail(n, tsr_last_error());
         begin_run(n, c);
     }
     if (!n->running)
         return false;
-    status = tsr_session_step(n->runner.session, ms);
+    tsr_status status = tsr_session_step(r->session, ms);
     if (status == TSR_NOT_READY)
         return false;
-    if (status != TSR_OK || !view_output(n, &n->runner.picture, &n->picture) ||
-        (n->runner.layer.name && !view_output(n, &n->runner.layer, &n->layer)))
+    if (status != TSR_OK || !view_output(n, &r->picture, &n->picture) ||
+        (r->layer.name && !view_output(n, &r->layer, &n->layer)))
         return fail(n, tsr_last_error());
-    runner_read_times(&n->runner);
-    end_run(n, &n->runner);
+    runner_read_times(r);
+    end_run(n, r);
     return true;
 }
 
@@ -222,11 +296,12 @@ static bool upload(GLuint *texture, const tsr_shape *shape, const float *element
 }
 
 static bool take_result(network *n) {
-    worker_result result = worker_take(n->worker);
+    worker_result result = worker_take(n->now.worker);
     const runner *r = result.runner;
     if (!upload(&n->uploads[0], &r->picture.shape, result.picture, &n->picture) ||
         (result.layer && !upload(&n->uploads[1], &r->layer.shape, result.layer, &n->layer))) {
         drop_session(n);
+        n->refused = true;
         return false;
     }
     end_run(n, r);
@@ -234,16 +309,16 @@ static bool take_result(network *n) {
 }
 
 static bool step_worker(network *n, const canvas *c) {
-    worker_state state = worker_look(n->worker);
+    worker_state state = worker_look(n->now.worker);
     if (state == WORKER_FAILED)
-        return fail(n, worker_error(n->worker));
+        return fail(n, worker_error(n->now.worker));
     if (state == WORKER_BUSY)
         return false;
     bool ended = state == WORKER_DONE && take_result(n);
-    if (n->worker && !network_is_current(n, c)) {
+    if (n->now.worker && !is_up_to_date(n, c)) {
         float *input = network_read_canvas(n, c);
         if (input) {
-            worker_start(n->worker, input);
+            worker_start(n->now.worker, input);
             begin_run(n, c);
         }
         free(input);
@@ -252,26 +327,28 @@ static bool step_worker(network *n, const canvas *c) {
 }
 
 bool network_step(network *n, const canvas *c, double ms) {
-    if (n->failed)
+    if (n->next.exists)
+        prepare(n, n->now.exists ? ms / 2 : ms);
+    if (!n->now.exists)
         return false;
-    return n->worker ? step_worker(n, c) : step_here(n, c, ms);
+    return n->now.worker ? step_worker(n, c) : step_here(n, c, ms);
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
 
 void network_learn(network *n, const canvas *c, const lesson *lesson, double ms) {
-    if (n->failed || !network_is_current(n, c))
+    if (!n->now.exists || n->running || !network_is_current(n, c))
         return;
-    if (!n->worker)
-        runner_learn(&n->runner, n->model, &n->input, lesson, ms);
-    else if (worker_look(n->worker) == WORKER_IDLE)
-        worker_learn(n->worker, lesson);
+    if (!n->now.worker)
+        runner_learn(&n->now.runner, n->now.model, &n->now.input, lesson, ms);
+    else if (worker_look(n->now.worker) == WORKER_IDLE)
+        worker_learn(n->now.worker, lesson);
 }
 
 learner *network_learner(network *n) {
-    if (n->failed)
+    if (!n->now.exists)
         return NULL;
-    if (!n->worker)
-        return &n->runner.learner;
-    return worker_look(n->worker) == WORKER_IDLE ? worker_learner(n->worker) : NULL;
+    if (!n->now.worker)
+        return &n->now.runner.learner;
+    return worker_look(n->now.worker) == WORKER_IDLE ? worker_learner(n->now.worker) : NULL;
 }

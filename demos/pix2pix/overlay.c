@@ -17,8 +17,6 @@ typedef struct help_list {
 static void add_key(void *user, const char *key, const char *help) {
     help_list *list = user;
     painter *p = &list->a->painter;
-    if (!help) /* one of several keys of a command */
-        return;
     paint_text(p, list->x, list->y, text, key);
     paint_text(p, list->x + 10 * paint_text_width(p, " "), list->y, faint, help);
     list->y += p->line;
@@ -26,17 +24,19 @@ static void add_key(void *user, const char *key, const char *help) {
 
 static void count_key(void *user, const char *key, const char *help) {
     (void)key;
-    *(int *)user += help != NULL;
+    (void)help;
+    ++*(int *)user;
 }
 
 static void draw_help(app *a) {
     painter *p = &a->painter;
     int lines = 0;
     app_each_key(count_key, &lines);
-    float width = 52 * paint_text_width(p, " "), height = (float)(lines + 2) * p->line;
+    float width = fminf(43 * paint_text_width(p, " "), (float)a->width);
+    float height = (float)(lines + 1) * p->line;
     float x = ((float)a->width - width) / 2, y = fmaxf(((float)a->height - height) / 2, 0);
     paint_rect(p, (rect){x, y, width, height}, shade);
-    help_list list = {a, x + p->line, y + p->line};
+    help_list list = {a, x + p->line / 2, y + p->line / 2};
     app_each_key(add_key, &list);
 }
 
@@ -89,25 +89,39 @@ static void draw_times(app *a, rect r) {
         }
 }
 
-/* ---- the gallery ----------------------------------------------------------------------------- */
+/* ---- the path of a picture ------------------------------------------------------------------- */
 
-static void draw_gallery(app *a) {
+static void draw_prompt(app *a) {
     painter *p = &a->painter;
-    paint_rect(p, (rect){0, 0, (float)a->width, (float)a->height}, shade);
-    for (int i = 0; i < a->gallery.count; i++) {
-        char line[80];
-        rect r = view_thumbnail(a, i);
-        snprintf(line, sizeof line, "%d %s", i + 1, a->gallery.thumbnails[i].name);
-        paint_image(p, a->gallery.thumbnails[i].texture, r, (rect){0, 0, 1, 1}, 1, 0);
-        paint_text(p, r.x, r.y + r.h, text, line);
-    }
+    const prompt *prompt = &a->prompt;
+    const float margin = 12 * a->scale, letter = paint_text_width(p, " ");
+    const float width = (float)a->width - 2 * margin, y = (float)a->height / 4;
+    const int lines = 3 + prompt->match_count, most = (int)((width - 2 * margin) / letter) - 4;
+    const int length = (int)strlen(prompt->text);
+    char line[PROMPT_SIZE + 8];
+    paint_rect(p, (rect){margin, y, width, (float)(lines + 1) * p->line}, shade);
+    paint_text(p, 2 * margin, y + p->line / 2, text, "Open a picture:");
+    /* Its end, where it is too long. */
+    snprintf(line, sizeof line, "> %s_", prompt->text + (length > most ? length - most : 0));
+    paint_text(p, 2 * margin, y + 1.7f * p->line, text, line);
+    view_text(a, 2 * margin, y + 2.9f * p->line, width - 2 * margin, faint,
+              "Tab completes, Enter opens, Escape closes");
+    for (int i = 0; i < prompt->match_count; i++)
+        view_text(a, 2 * margin, y + (4 + (float)i) * p->line - p->line / 8, width - 2 * margin,
+                  text, prompt->matches[i]);
 }
 
 void overlay_draw(app *a, const layout *l) {
     if (a->show_times)
         draw_times(a, l->picture);
-    if (a->show_gallery)
-        draw_gallery(a);
-    if (a->show_help)
+    if (a->overlay == OVERLAY_GALLERY)
+        gallery_draw(a);
+    if (a->overlay == OVERLAY_HELP)
         draw_help(a);
+    if (a->overlay == OVERLAY_PICKER)
+        picker_draw(&a->picker, &a->painter, view_picker(a), a->scale);
+    if (a->overlay == OVERLAY_PROMPT)
+        draw_prompt(a);
+    buttons_draw(a);
+    buttons_draw_tooltip(a);
 }

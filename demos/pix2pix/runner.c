@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Autotuning budget on a GPU: the window is blocked meanwhile. */
+/* Autotuning budget on a GPU, in the first session of a device, which keeps the results: the window
+ * is blocked meanwhile. */
 enum { TUNE_MS = 200 };
 enum { SMALLEST = 8, LARGEST = 2048, USUAL = 256 };
 
@@ -97,7 +98,7 @@ static tsr_input_shape shape_of(const input_info *input) {
 }
 
 static bool open_session(runner *r, const tsr_model *model, const input_info *input,
-                         const settings *wanted) {
+                         const settings *wanted, bool tunes) {
     const tsr_input_shape shape = shape_of(input);
     const bool gles = !strcmp(wanted->backend, "gles");
     const char *layer = wanted->layer;
@@ -108,7 +109,7 @@ static bool open_session(runner *r, const tsr_model *model, const input_info *in
     const tsr_session_desc desc = {.precision = wanted->precision,
                                    .time_passes = wanted->timed,
                                    .texture_outputs = gles,
-                                   .tune_ms = device.is_cpu ? 0 : TUNE_MS,
+                                   .tune_ms = tunes && !device.is_cpu ? TUNE_MS : 0,
                                    .shapes = &shape,
                                    .shape_count = 1,
                                    .extra_outputs = &layer,
@@ -130,10 +131,11 @@ static bool open_device(runner *r, const settings *wanted,
 
 bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
                  void *(*get_proc_address)(const char *name)) {
-    bool good = (r->device || open_device(r, wanted, get_proc_address, &r->device)) &&
-                open_session(r, model, input, wanted);
+    bool known = r->device != NULL;
+    bool good = (known || open_device(r, wanted, get_proc_address, &r->device)) &&
+                open_session(r, model, input, wanted, !known);
     if (!good)
-        runner_close(r);
+        runner_close_session(r);
     return good;
 }
 

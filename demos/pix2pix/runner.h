@@ -44,7 +44,7 @@ bool find_input(const tsr_model *model, const char *path, input_info *input, cha
 
 /* On the device that it has, or a new one. The session of gles is complete when
  * tsr_session_prepare() says so. get_proc_address: of the window's context, for gles. On failure
- * only the error is set. */
+ * only the device, if it could be made, and the error are set. */
 bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
                  void *(*get_proc_address)(const char *name));
 /* After its device was lost, not in the window's context: continues on a new one. */

@@ -15,6 +15,10 @@ bool teach_has_correction(const teacher *t) {
 canvas *teach_paper(app *a) {
     canvas *c = &a->teacher.correction;
     const gl_target *picture = &a->picture;
+    if (canvas_is_blank(&a->canvas)) {
+        announce("draw a sketch first");
+        return NULL;
+    }
     if (!picture->texture || teach_is_busy(&a->teacher) || a->teacher.learned) {
         announce(picture->texture ? "it is learning: Ctrl+Z stops it"
                                   : "there is no picture to paint on yet");
@@ -130,31 +134,46 @@ static void begin_lesson(app *a) {
 
 /* ---- what was learned ------------------------------------------------------------------------ */
 
-static knowledge *state(teacher *t, int i) {
-    return &t->history[i % (LESSONS + 1)];
+static history *lessons(teacher *t) {
+    return &t->histories[t->file];
 }
 
-/* Of one that no session is made of. */
-static void drop(const network *n, int i, teacher *t) {
-    tsr_model *model = state(t, i)->model;
-    if (model == n->loaded)
+static knowledge *state(history *h, int i) {
+    return &h->states[i % (LESSONS + 1)];
+}
+
+/* Of one that no session is made of; the first is the file's. */
+static void drop(history *h, int i) {
+    tsr_model *model = state(h, i)->model;
+    if (i == 0)
         return;
     workers_wait();
     tsr_model_free(model);
 }
 
 static void remember(app *a, tsr_model *model) {
-    teacher *t = &a->teacher;
-    while (t->newest > t->current)
-        drop(&a->network, t->newest--, t);
-    if (t->newest - t->oldest == LESSONS)
-        drop(&a->network, t->oldest++, t);
-    *state(t, ++t->newest) = (knowledge){model, a->canvas.current};
+    history *h = lessons(&a->teacher);
+    while (h->newest > h->current)
+        drop(h, h->newest--);
+    if (h->newest - h->oldest == LESSONS)
+        drop(h, h->oldest++);
+    *state(h, ++h->newest) = (knowledge){model, a->canvas.current};
 }
 
 static void use(app *a, int i) {
-    a->teacher.current = i;
-    network_take(&a->network, state(&a->teacher, i)->model);
+    history *h = lessons(&a->teacher);
+    h->current = i;
+    network_take(&a->network, state(h, i)->model);
+}
+
+void teach_choose(app *a, int file) {
+    teacher *t = &a->teacher;
+    teach_forget(t);
+    end_lesson(t);
+    t->learned = false;
+    t->file = file;
+    history *h = lessons(t);
+    network_choose(&a->network, file, state(h, h->current)->model);
 }
 
 static void follow(app *a, learner *l) {
@@ -167,7 +186,7 @@ static void follow(app *a, learner *l) {
         remember(a, l->model);
         l->model = NULL;
         t->learned = true;
-        use(a, t->newest);
+        use(a, lessons(t)->newest);
         announce("learned; Ctrl+Z forgets it");
     } else if (l->steps != t->steps) {
         t->steps = l->steps;
@@ -178,7 +197,8 @@ static void follow(app *a, learner *l) {
 
 void teach_step(app *a, bool new_picture, double ms) {
     teacher *t = &a->teacher;
-    if (new_picture && t->learned) {
+    bool taken = new_picture && !network_is_preparing(&a->network);
+    if (t->learned && (taken || a->network.refused)) {
         teach_forget(t);
         t->learned = false;
     }
@@ -192,7 +212,7 @@ void teach_step(app *a, bool new_picture, double ms) {
 }
 
 bool teach_has_lessons(const teacher *t) {
-    return t->current > 0;
+    return t->histories[t->file].current > 0;
 }
 
 bool teach_undo(app *a) {
@@ -204,9 +224,10 @@ bool teach_undo(app *a) {
     }
     if (teach_has_correction(t) && !t->learned)
         return canvas_undo(&t->correction);
-    if (t->current == t->oldest || state(t, t->current)->sketch != a->canvas.current)
+    history *h = lessons(t);
+    if (h->current == h->oldest || state(h, h->current)->sketch != a->canvas.current)
         return false;
-    use(a, t->current - 1);
+    use(a, h->current - 1);
     announce("forgot the lesson; Ctrl+Y brings it back");
     return true;
 }
@@ -217,9 +238,10 @@ bool teach_redo(app *a) {
         return false;
     if (t->correction.target.texture && canvas_redo(&t->correction))
         return true;
-    if (t->current == t->newest || state(t, t->current + 1)->sketch != a->canvas.current)
+    history *h = lessons(t);
+    if (h->current == h->newest || state(h, h->current + 1)->sketch != a->canvas.current)
         return false;
-    use(a, t->current + 1);
+    use(a, h->current + 1);
     announce("the lesson is back");
     return true;
 }
@@ -228,13 +250,15 @@ bool teach_redo(app *a) {
 
 void teach_open(app *a) {
     a->teacher.correction.clear = true;
-    a->teacher.history[0].model = a->network.loaded;
+    for (int i = 0; i < a->network.file_count; i++)
+        a->teacher.histories[i].states[0].model = a->network.files[i].model;
 }
 
 bool teach_restore(app *a) {
     teacher *t = &a->teacher;
-    for (int i = t->oldest; i <= t->newest; i++)
-        state(t, i)->sketch = a->canvas.current;
+    for (int f = 0; f < MOST_MODELS; f++)
+        for (int i = t->histories[f].oldest; i <= t->histories[f].newest; i++)
+            state(&t->histories[f], i)->sketch = a->canvas.current;
     return !t->correction.target.texture || canvas_restore(&t->correction);
 }
 
@@ -246,6 +270,7 @@ void teach_leave(teacher *t) {
 
 void teach_close(app *a) {
     teacher *t = &a->teacher;
-    for (int i = t->oldest; i <= t->newest; i++)
-        drop(&a->network, i, t);
+    for (int f = 0; f < MOST_MODELS; f++)
+        for (int i = t->histories[f].oldest; i <= t->histories[f].newest; i++)
+            drop(&t->histories[f], i);
 }

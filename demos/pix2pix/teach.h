@@ -14,6 +14,12 @@ typedef struct knowledge {
     int sketch; /* the canvas's state at the end of the lesson */
 } knowledge;
 
+/* Of one model file: states, counted up. */
+typedef struct history {
+    knowledge states[LESSONS + 1]; /* state i is at i % (LESSONS + 1) */
+    int oldest, current, newest;
+} history;
+
 typedef struct teacher {
     canvas correction; /* over the picture; target.texture 0: nothing was painted yet */
     lesson lesson;     /* in progress; input NULL: none */
@@ -21,8 +27,8 @@ typedef struct teacher {
     bool learned;      /* the next picture is by what was learned: the correction goes */
     int steps;         /* of the lesson: complete ones */
     float loss;
-    knowledge history[LESSONS + 1]; /* state i is at i % (LESSONS + 1) */
-    int oldest, current, newest;    /* states, counted up */
+    history histories[MOST_MODELS];
+    int file; /* whose lessons these are */
 } teacher;
 
 struct app;
@@ -44,6 +50,8 @@ bool teach_has_correction(const teacher *t);
  * lesson. */
 bool teach_undo(struct app *a);
 bool teach_redo(struct app *a);
+/* The network goes on with another file, and what was learned from there. */
+void teach_choose(struct app *a, int file);
 /* Drops the correction: it was of another sketch. */
 void teach_forget(teacher *t);
 /* In a new context, see canvas_restore(). */

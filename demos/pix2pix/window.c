@@ -40,10 +40,10 @@ bool window_open(app *a) {
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
-    a->window = glfwCreateWindow(1060, 600, title, NULL, NULL);
+    a->window = glfwCreateWindow(1060, 636, title, NULL, NULL);
     if (!a->window) {
         glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_NO_ROBUSTNESS);
-        a->window = glfwCreateWindow(1060, 600, title, NULL, NULL);
+        a->window = glfwCreateWindow(1060, 636, title, NULL, NULL);
     }
     if (!a->window)
         return fail("no window with OpenGL ES 3.0 through EGL");
@@ -52,6 +52,7 @@ bool window_open(app *a) {
     if (!gladLoadGLES2(glfwGetProcAddress))
         return complain("the window's OpenGL ES lacks functions of 3.0");
     glfwSwapInterval(1);
+    glfwSetWindowSizeLimits(a->window, 360, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     window_measure(a);
     return true;
 }
@@ -105,49 +106,50 @@ static void begin_stroke(app *a, rect shown, canvas *c, float x, float y) {
     brush b = app_brush(a);
     to_canvas(shown, c, &x, &y);
     a->pen_shown = false;
+    pressure_begin(&a->pressure, x, y, glfwGetTime());
     canvas_begin(c, &b, x, y);
 }
 
-static void go_on(const app *a, rect shown, canvas *c, float x, float y) {
+static void go_on(app *a, rect shown, canvas *c, float x, float y) {
     brush b = app_brush(a);
+    if (!c->drawing)
+        return;
     to_canvas(shown, c, &x, &y);
+    b.radius *= pressure_move(&a->pressure, x, y, glfwGetTime());
     canvas_extend(c, &b, x, y);
 }
 
 static void click_bar(app *a, float x, float y) {
-    char name[] = "1";
-    for (int i = 0; i < PALETTE_SIZE; i++, name[0]++)
+    char name[] = "0";
+    for (int i = 0; i < SWATCH_COUNT; i++) {
+        name[0] = (char)('0' + (i + 1) % 10);
         if (rect_holds(view_swatch(a, i), x, y))
             app_key(a, name);
-    if (rect_holds(view_swatch(a, PALETTE_SIZE), x, y))
-        app_key(a, "E");
+    }
+    if (rect_holds(view_slider(a), x, y))
+        app_choose_file(a, view_slider_file(a, x));
 }
 
 static void click_gallery(app *a, float x, float y) {
-    char name[] = "1";
-    for (int i = 0; i < a->gallery.count; i++, name[0]++)
+    for (int i = 0; i < a->gallery.count; i++)
         if (rect_holds(view_thumbnail(a, i), x, y)) {
-            app_key(a, name);
+            app_choose_sketch(a, i);
             return;
         }
-    a->show_gallery = false;
+    a->overlay = OVERLAY_NONE;
 }
 
-static void on_button(GLFWwindow *window, int button, int action, int mods) {
-    app *a = glfwGetWindowUserPointer(window);
+/* Beside the popup: closes it. */
+static void click_picker(app *a, float x, float y) {
+    if (picker_press(&a->picker, view_picker(a), x, y))
+        app_key(a, "0");
+    else
+        a->overlay = OVERLAY_NONE;
+}
+
+static void click_panels(app *a, float x, float y) {
     const layout l = view_layout(a);
-    float x = a->cursor_x, y = a->cursor_y;
-    (void)mods;
-    if (button != GLFW_MOUSE_BUTTON_LEFT)
-        return;
-    if (action == GLFW_RELEASE) {
-        canvas_end(&a->canvas);
-        canvas_end(&a->teacher.correction);
-    } else if (a->show_help) {
-        a->show_help = false;
-    } else if (a->show_gallery) {
-        click_gallery(a, x, y);
-    } else if (rect_holds(l.canvas, x, y)) {
+    if (rect_holds(l.canvas, x, y)) {
         begin_stroke(a, l.canvas, &a->canvas, x, y);
     } else if (rect_holds(l.picture, x, y)) {
         canvas *correction = teach_paper(a);
@@ -158,17 +160,61 @@ static void on_button(GLFWwindow *window, int button, int action, int mods) {
     }
 }
 
-/* Every event adds a segment to the stroke, also several per frame. */
-static void on_move(GLFWwindow *window, double left, double top) {
-    app *a = glfwGetWindowUserPointer(window);
+void window_press(app *a) {
+    float x = a->cursor_x, y = a->cursor_y;
+    if (buttons_click(a, x, y))
+        return;
+    switch (a->overlay) {
+    case OVERLAY_NONE:
+        click_panels(a, x, y);
+        break;
+    case OVERLAY_GALLERY:
+        click_gallery(a, x, y);
+        break;
+    case OVERLAY_PICKER:
+        click_picker(a, x, y);
+        break;
+    case OVERLAY_HELP:
+    case OVERLAY_PROMPT:
+        a->overlay = OVERLAY_NONE;
+        break;
+    }
+}
+
+void window_release(app *a) {
+    picker_release(&a->picker);
+    canvas_end(&a->canvas);
+    canvas_end(&a->teacher.correction);
+}
+
+void window_move(app *a, float x, float y) {
     const layout l = view_layout(a);
-    float x = (float)left, y = (float)top;
-    to_pixels(a, &x, &y);
     a->cursor_x = x;
     a->cursor_y = y;
+    if (picker_drag(&a->picker, view_picker(a), x, y))
+        return;
     if (!a->pen_shown) /* otherwise the keys draw */
         go_on(a, l.canvas, &a->canvas, x, y);
     go_on(a, l.picture, &a->teacher.correction, x, y);
+}
+
+static void on_button(GLFWwindow *window, int button, int action, int mods) {
+    app *a = glfwGetWindowUserPointer(window);
+    (void)mods;
+    if (button == GLFW_MOUSE_BUTTON_LEFT)
+        action == GLFW_RELEASE ? window_release(a) : window_press(a);
+}
+
+/* Every event adds a segment to the stroke, also several per frame. */
+static void on_move(GLFWwindow *window, double left, double top) {
+    app *a = glfwGetWindowUserPointer(window);
+    float x = (float)left, y = (float)top;
+    to_pixels(a, &x, &y);
+    window_move(a, x, y);
+}
+
+static void on_type(GLFWwindow *window, unsigned character) {
+    app_type(glfwGetWindowUserPointer(window), character);
 }
 
 static void on_key(GLFWwindow *window, int key, int scancode, int action, int mods) {
@@ -192,6 +238,7 @@ void window_listen(app *a) {
     glfwSetMouseButtonCallback(a->window, on_button);
     glfwSetCursorPosCallback(a->window, on_move);
     glfwSetKeyCallback(a->window, on_key);
+    glfwSetCharCallback(a->window, on_type);
     glfwSetScrollCallback(a->window, on_scroll);
     glfwSetDropCallback(a->window, on_drop);
 }

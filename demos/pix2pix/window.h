@@ -8,6 +8,10 @@
 bool window_open(app *a);
 /* Connects events to the app. */
 void window_listen(app *a);
+/* What the left button and the pointer do, which are at a->cursor_x, cursor_y; move: in pixels. */
+void window_press(app *a);
+void window_release(app *a);
+void window_move(app *a, float x, float y);
 /* The window's current size and scale. */
 void window_measure(app *a);
 /* Whether its context was lost: the driver reset the GPU, and textures and programs are gone. */

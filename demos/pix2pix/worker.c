@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 
 #include "worker.h"
 
@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
 
 struct worker {
     worker_state state;
@@ -24,7 +27,7 @@ struct worker {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int ending;   /* released, and not gone yet */
-static bool working; /* one of them: the others wait until it has ended, or are cancelled */
+static bool opening; /* one of them makes its session: the others wait, or are cancelled */
 
 static bool allocate(worker *w) {
     w->picture_count = (size_t)tsr_shape_count(&w->runner.picture.shape);
@@ -84,15 +87,22 @@ static void destroy(worker *w) {
     free(w);
 }
 
-/* Only one session is created at a time, even after several requests. */
+/* Only one session is made at a time, even after several requests; an older one may run. */
 static bool take_turn(worker *w) {
     pthread_mutex_lock(&mutex);
-    while (working && !w->released)
+    while (opening && !w->released)
         pthread_cond_wait(&changed, &mutex);
     bool turn = !w->released;
-    working = working || turn;
+    opening = opening || turn;
     pthread_mutex_unlock(&mutex);
     return turn;
+}
+
+static void end_turn(void) {
+    pthread_mutex_lock(&mutex);
+    opening = false;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
 }
 
 /* Publishes the state and waits for the next request; false: the worker is released. */
@@ -108,19 +118,28 @@ static bool next_run(worker *w, worker_state state) {
 
 static void follow(worker *w) {
     bool good = runner_open(&w->runner, w->model, &w->input, &w->wanted, NULL) && allocate(w);
+    end_turn();
     bool more = next_run(w, good ? WORKER_IDLE : WORKER_FAILED);
     while (more)
         more = next_run(w, serve(w));
 }
 
+/* The window's frames come first: there may be fewer cores than threads that compile shaders. Linux
+ * has a priority per thread, which those that it starts have, too; elsewhere it is the process's.
+ */
+static void yield_to_window(void) {
+#ifdef __linux__
+    setpriority(PRIO_PROCESS, 0, 10);
+#endif
+}
+
 static void *work(void *argument) {
     worker *w = argument;
-    bool turn = take_turn(w);
-    if (turn)
+    yield_to_window();
+    if (take_turn(w))
         follow(w);
     destroy(w);
     pthread_mutex_lock(&mutex);
-    working = working && !turn;
     ending--;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);

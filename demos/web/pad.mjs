@@ -2,8 +2,8 @@
 import { COLORS, Drawing, SIZE, WHITE } from './drawing.mjs';
 import { complain, field, make, say } from './shared.mjs';
 
-const EXAMPLES = ['hand_face.txt', 'hand_cat.txt', 'hand_fish.txt', 'hand_flower.txt', 'hand_apple.txt', 'hand_house.txt',
-    'hand_car.txt', 'hand_tree.txt', 'coloured_fish.png', 'coloured_house.png', 'sketch_heart.png'];
+const EXAMPLES = ['face', 'cat', 'fish', 'flower', 'apple', 'house', 'car', 'tree', 'heart', 'star', 'cup', 'pizza', 'boat',
+    'bird', 'umbrella', 'mushroom'].map(name => `hand_${name}.txt`);
 const WIDTHS = [1, 32];
 const nameOf = file => file.replace(/^\w+?_|\.\w+$/g, '');
 
@@ -140,15 +140,12 @@ async function fetchExample(file) {
     const response = await fetch(`sketches/${file}`);
     if (!response.ok)
         throw new Error(`${file}: ${response.status} ${response.statusText}`);
-    return file.endsWith('.txt') ? response.text() : createImageBitmap(await response.blob());
+    return response.text();
 }
 
 function show(drawing, example) {
     drawing.clear();
-    if (typeof example === 'string')
-        drawing.play(example);
-    else
-        drawing.put(example);
+    drawing.play(example);
 }
 
 /** Buttons with small pictures in a container; resolves when they are there. */

@@ -1,7 +1,7 @@
 # Sourced after common.sh by checks of demos in a window: a display of their own, and pixels of the pictures that they save.
 
-# X11's and Mesa's libraries keep a few blocks, and are gone when a leak checker wants to know whose they are: what leaked
-# is looked at below.
+# X11's and Mesa's libraries keep a few blocks, and are gone when a leak checker wants to know whose they are:
+# nothing_leaked looks at what leaked.
 export LSAN_OPTIONS=exitcode=0 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$folder/sanitizer:quarantine_size_mb=1
 
 # Xvfb chooses a display that is free and says its number. Without -noreset it restarts whenever its last window closes, and
@@ -13,6 +13,12 @@ open_display() {
     trap 'kill $server; wait $server 2>/dev/null; rm -rf "$folder"' EXIT
     read -r number <number
     export DISPLAY=:$number
+}
+
+# The last result of a test. Frames of libraries that are gone have no names, and may seem to lie in our program.
+nothing_leaked() {
+    cat sanitizer.* 2>/dev/null | grep -e " in .*$source" -e 'runtime error' >err && good=no || good=yes
+    report $good 'nothing of ours leaked'
 }
 
 # Makes a picture's pixels readable: look FILE WIDTH HEIGHT

@@ -1,0 +1,10 @@
+/* Folders. */
+#ifndef PIX2PIX_FILES_H
+#define PIX2PIX_FILES_H
+
+#include <stdbool.h>
+
+/* The folder and those that it is in, where they are missing. False if one cannot be made. */
+bool make_folder(const char *path);
+
+#endif

@@ -1,0 +1,20 @@
+/* A popup to choose a colour in: a square of saturation and value, and a strip of hues. */
+#ifndef PIX2PIX_PICKER_H
+#define PIX2PIX_PICKER_H
+
+#include "paint.h"
+
+typedef struct picker {
+    float hue, saturation, value;                           /* 0..1 */
+    float rgb[3];                                           /* the same colour */
+    enum { PICKER_FREE, PICKER_SQUARE, PICKER_STRIP } held; /* where the mouse button went down */
+} picker;
+
+/* Takes the colour at this point of the popup in area; false: the point lies beside it. */
+bool picker_press(picker *p, rect area, float x, float y);
+/* The pointer has moved with the button down; false: it went down elsewhere. */
+bool picker_drag(picker *p, rect area, float x, float y);
+void picker_release(picker *p);
+void picker_draw(const picker *p, painter *to, rect area, float scale);
+
+#endif

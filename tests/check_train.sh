@@ -176,6 +176,8 @@ train "${filter[@]}" --data in --targets moved -o average.onnx --steps 40 --beta
 check '--average writes other weights, and --hold keeps the rate' sh -c '[ -s average.onnx ] && ! cmp -s plain.onnx average.onnx'
 train "${filter[@]}" --data in --targets moved -o held.onnx --steps 40 --beta1 0.5 --schedule linear --hold 39
 check 'a rate that is held is constant' cmp plain.onnx held.onnx
+train "${filter[@]}" --data in --targets moved -o fallen.onnx --steps 40 --beta1 0.5 --schedule linear --hold 38
+check 'and falls after these steps' sh -c '[ -s fallen.onnx ] && ! cmp -s plain.onnx fallen.onnx'
 
 # ---- ends --------------------------------------------------------------------------------------------
 

@@ -49,7 +49,8 @@ static int build_matrix(tsr_gradient_call *g, const tsr_roi_align *roi, const re
                       tsr_build_number(&g->b, (float)(a->pixels - 1)));
     int pixels =
         tsr_build_cast_like(&g->b, tsr_build_indices(&g->b, TSR_DTYPE_I64, a->pixels, 3, 4), g->dy);
-    int distance = TSR_GRAD(g, Abs, TSR_GRAD(g, Sub, on, pixels));
+    int difference = TSR_GRAD(g, Sub, on, pixels),
+        distance = TSR_GRAD(g, Max, difference, TSR_GRAD(g, Neg, difference));
     int weight = TSR_GRAD(g, Relu, TSR_GRAD(g, Sub, tsr_build_number(&g->b, 1), distance));
     int sum = tsr_grad_reduce(g, TSR_OP_ReduceMean, tsr_grad_where(g, inside, weight), 1, samples);
     return tsr_grad_reshape(g, sum, &(tsr_shape){4, {regions, 1, a->bins, a->pixels}});

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ONNX's own tests of the operators in ops.def: all of conformance.txt passes on cpu and on the GPU backends, with NaN in
-# everything that a GPU must not read, in the long form without it, too; conformance_fallback.txt where the CPU may help.
+# everything that a GPU must not read, in the long form without it, too; conformance_fallback.txt where the CPU may help;
+# conformance_gradient.txt is of what a page's build lacks.
 source "$(dirname "$0")/support/common.sh"
 data=/usr/share/libonnx-testdata/data
 
@@ -24,6 +25,7 @@ if [ ! -d $data ]; then
 fi
 conformance conformance --backend cpu
 conformance conformance_fallback --backend cpu
+conformance conformance_gradient --backend cpu
 find_gpus
 for backend in "${gpus[@]}"; do
     few=(check "$data/node/test_sigmoid" --backend "$backend" --rtol 0 --atol 1e-6)
@@ -31,6 +33,7 @@ for backend in "${gpus[@]}"; do
     expect 1 '1 failed' "${few[@]}" --precision fp16 # as 16 bits are
     [ "${TSR_TEST_CASES:-}" != all ] || conformance conformance --backend "$backend"
     conformance conformance --backend "$backend" --poison
+    conformance conformance_gradient --backend "$backend" --poison
     conformance conformance_fallback --backend "$backend" --allow-cpu-fallback --poison
 done
 finish

@@ -176,6 +176,32 @@ train "${filter[@]}" --data in --targets moved -o average.onnx --steps 40 --beta
 check '--average writes other weights, and --hold keeps the rate' sh -c '[ -s average.onnx ] && ! cmp -s plain.onnx average.onnx'
 train "${filter[@]}" --data in --targets moved -o held.onnx --steps 40 --beta1 0.5 --schedule linear --hold 39
 check 'a rate that is held is constant' cmp plain.onnx held.onnx
+train "${filter[@]}" --data in --targets moved -o fallen.onnx --steps 40 --beta1 0.5 --schedule linear --hold 38
+check 'and falls after these steps' sh -c '[ -s fallen.onnx ] && ! cmp -s plain.onnx fallen.onnx'
+
+# ---- several inputs and targets ----------------------------------------------------------------------
+
+# Two sums of products of both inputs: the first is to be 2 of the first input, the second 3 of the second.
+cat >several.py <<'END'
+exec(open("samples.py").read().split("for i in range(15)")[0])
+for i in range(20):
+    x, z = ([random.uniform(-1, 1) for _ in range(2)] for _ in range(2))
+    npy(f"first/{i}.npy", [2], x)
+    npy(f"second/{i}.npy", [1, 2], z)
+    npy(f"twice_first/{i}.npy", [1, 2], [2 * a for a in x])
+    npy(f"thrice_second/{i}.npy", [2], [3 * a for a in z])
+END
+check 'samples of several inputs are made' python3 several.py
+model 'MatMul x[N,2] a{2,2} -> xa; MatMul z[N,2] b{2,2} -> zb; MatMul x c{2,2} -> xc; MatMul z d{2,2} -> zd; Add xa zb -> y!; Add xc zd -> v' several.onnx
+several=(several.onnx --data first --data z=second --targets v=thrice_second --targets y=twice_first --loss mse --rate 0.05 --batch 5)
+check 'two inputs and two targets' train "${several[@]}" --steps 400 --validation 0.2 -o both.onnx --log several.csv
+check 'both are learned' grep -qE 'loss .* held out [0-9.]+ to ([0-9.]+e-|0\.000)' told
+train "${several[@]}" --steps 1 --target-weight v=3 -o weighted.onnx --log weighted.csv --validation 0.2
+train "${several[@]}" --steps 1 -o plain.onnx --log plain.csv --validation 0.2
+train several.onnx --data first --data z=second --targets v=thrice_second --loss mse --batch 5 --steps 1 -o one.onnx --log one.csv --validation 0.2
+check 'losses are summed by weight, those of steps and those held out' of_python 'first = lambda name: [[float(x) for x in l.strip().split(",")[k:k + 2] if x] for k, l in ((1, list(open(name))[1]), (1, list(open(name))[2]))]
+(plain_held, plain), (weighted_held, weighted), (one_held, one) = map(first, ("plain.csv", "weighted.csv", "one.csv"))
+assert abs(plain[0] + 2 * one[0] - weighted[0]) < 1e-4 and abs(plain_held[0] + 2 * one_held[0] - weighted_held[0]) < 1e-4'
 
 # ---- ends --------------------------------------------------------------------------------------------
 
@@ -273,7 +299,15 @@ refused '--beta1 is for --optimizer adam' filter.onnx --data in --targets moved 
 model 'Add x[N,3] z[N,3] -> a; MatMul a w{3,3} -> y' two.onnx
 refused '--color is a part, 0 to 1' filter.onnx --data in --targets in "${never[@]}" --color 1.5
 refused '--color-targets needs --color' filter.onnx --data in --targets in "${never[@]}" --color-targets
-refused 'has 2 inputs' two.onnx --data in_npy --targets moved_npy "${never[@]}"
+refused "input 'z' has no files: give --data z=FOLDER" two.onnx --data in_npy --targets moved_npy "${never[@]}"
+refused 'has 2 inputs: give each its --data NAME=FOLDER, and --targets' two.onnx --data classes "${never[@]}"
+refused "'q'" two.onnx --data q=in_npy --data in_npy --targets moved_npy "${never[@]}"
+refused "input 'z' is given twice" two.onnx --data z=in_npy --data z=in_npy --targets moved_npy "${never[@]}"
+refused "output 'y' is given twice" filter.onnx --data in --targets y=moved --targets y=in "${never[@]}"
+refused 'in_npy: the model has only 2 inputs' two.onnx --data in_npy --data in_npy --data in_npy --targets moved_npy "${never[@]}"
+refused "in_npy/00.npy: is [1, 8, 8], but a sample of input 'z' is [1, 3]" two.onnx --data vectors --data z=in_npy --targets vectors "${never[@]}"
+refused "--target-weight q=2: no output of that name has targets" filter.onnx --data in --targets moved --target-weight q=2 "${never[@]}"
+refused '--target-weight expects NAME=W' filter.onnx --data in --targets moved --target-weight y=0 "${never[@]}"
 model 'Conv x[N,1,8,8] w{1,1,3,3} -> c; ReduceSum c -> y keepdims=0' sum.onnx
 refused 'MiB, max_bytes is 4 MiB' slow.onnx --data in --targets moved --fit scale "${never[@]}" --max-memory 4
 refused "is smaller than SSIM's windows of 11 x 11 pixels" filter.onnx --data in --targets moved "${never[@]}" --loss ssim

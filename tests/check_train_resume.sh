@@ -110,7 +110,7 @@ usual=(--batch 4 --validation 0.2 --resume run.state)
 right=(--data in --targets moved "${usual[@]}")
 refused 'has 5 steps already, and --steps is 5' filter.onnx "${right[@]}" --steps 5
 refused "is of a run with 'the model (checksum" other.onnx "${right[@]}"
-refused "is of a run with '11 samples of [1, 1, 9, 9] and [1, 1, 9, 9] (checksum" filter.onnx --data changed --targets moved "${usual[@]}"
+refused "is of a run with '11 samples of 'x' [1, 1, 9, 9] and 'y' [1, 1, 9, 9] (checksum" filter.onnx --data changed --targets moved "${usual[@]}"
 refused "this has '12 samples" filter.onnx --data more --targets more_moved "${usual[@]}"
 refused "is of a run with '2 samples held out', this has '4 samples held out'" filter.onnx "${right[@]}" --validation 0.4
 refused "is of a run with '--batch 4', this has '--batch 3'" filter.onnx "${right[@]}" --batch 3

@@ -121,6 +121,8 @@ static const struct {
          "norm_coefficient=0.1"},
     {13, "Momentum k<0.1> t(3) x[2,4] g{2,4} v{2,4} -> y s alpha=0.5 beta=0.5 mode=nesterov "
          "norm_coefficient=0.1"},
+    {13, "Mul x[2,4] w[4] -> m; ReduceSum m -> l keepdims=0; "
+         "Gradient x z[4] -> a b xs=x|w| y=l"},
     {15, "CastLike x[2,4] t(1,3) -> y"},
     {25, "QuantizeLinear x[2,4] s{2} -> y axis=0 output_dtype=3"},
     {25, "QuantizeLinear x[2,4] s{1,4} -> y axis=0 block_size=2 precision=1 saturate=1"},

@@ -23,7 +23,6 @@ from tessera.onnx_backend import TesseraBackend, TesseraRep  # noqa: E402
 REFUSALS = [
     (r"not declared as a tensor|Sequence|Optional|Ragged", "sequences and optional values"),
     (r"element type string", "strings"),
-    (r"ai\.onnx\.preview\.training", "operators of training"),
     (r"bfloat16", "bfloat16, which numpy lacks: the tests have its bits in uint16"),
     (r"beyond the range of float32", "float64 beyond the range of float32"),
     (r"operators? ", "operators that Tessera lacks"),

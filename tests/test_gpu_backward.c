@@ -137,6 +137,11 @@ static void test_rules(void **state) {
         "Cast f -> j to=7; GatherElements a j -> b axis=0; "
         "TopK b k(2) -> c n; Reshape i1(0,0,1) s(3,1) -> t; ScatterND c t w[3,2] -> y",
         "Resize x[1,2,5,4] _ s<1,1,2,1.5> -> a mode=linear; Resize a _ t<1,1,0.5,2> -> y",
+        "GridSample x[2,5,4,3] w[2,3,7,2] -> a; GridSample a v[2,5,5,2] -> b mode=cubic "
+        "padding_mode=reflection; RoiAlign b p{3,4} r(1,0,1) -> y output_height=2 output_width=3 "
+        "sampling_ratio=2 spatial_scale=3.5",
+        "Reshape i(0,2,2,1,1,0) s(2,3) -> j; ScatterElements x[3,7] j u[2,3] -> a reduction=mul; "
+        "Reshape a t(1,3,7) -> b; TensorScatter b v[1,3,4] k:int64[1] -> y mode=circular axis=2",
     };
     need_gpu();
     tsr_device *cpu = make_device(&(tsr_device_desc){.backend = "cpu"});

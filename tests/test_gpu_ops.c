@@ -521,6 +521,8 @@ static void test_every_other(void **state) {
         CASE(13, "Adagrad k<0.1 t(3) x[2,5,7] g[2,5,7] h{2,5,7} -> y", .weights_mean = 2),
         CASE(13, "Momentum k<0.1 t(3) x[2,5,7] g[2,5,7] v[2,5,7] -> y alpha=0.5 beta=0.25 "
                  "mode=standard norm_coefficient=0.125"),
+        CASE(13, "Conv x[2,3,7,5] w{5,3,3,3} -> c; Tanh c -> t; ReduceMean t -> l keepdims=0; "
+                 "Gradient w x -> y xs=w| zs=x| y=l"),
         CASE(22, "GlobalLpPool x[2,5,7,9] -> y"),
         CASE(18, "ReduceSum x[2,5,7] a(1) -> y"),
         CASE(18, "ReduceMean x[2,5,7] a(2) -> y"),

@@ -67,11 +67,12 @@ static void check_draw(tsr_op op, uint32_t seed, op_result *result) {
 }
 
 static void check_op(tsr_op op, int count) {
+    enum { SEEDS = 256 }; /* of a draw: more than there are operators */
     const char *name = tsr_op_get_info(op)->name;
     /* the root of a variance of one element has no slope */
     op_result result = {.check.has_poles = op == TSR_OP_MeanVarianceNormalization};
     for (int i = 0; i < 10 * count && result.drawn < count; i++)
-        check_draw(op, (uint32_t)(i * TSR_OP_COUNT + (int)op), &result);
+        check_draw(op, (uint32_t)(i * SEEDS + (int)op), &result);
     if (all_cases())
         print_message("%s: %d nodes, %d slopes compared, %d left out, %d nodes refused\n", name,
                       result.drawn, result.check.checked, result.check.skipped, result.refused);
@@ -251,6 +252,19 @@ static void test_kinks(void **state) {
     EXPECT("MaxPool x[1,1,4] -> y kernel_shape=2, strides=2,", FLOATS(3, 3, 1, 2), 1, 0, 0, 1);
     EXPECT("ScatterElements x[3] i(0) u<2> -> y reduction=max", FLOATS(2, 0, 0), 0.5f, 1, 1);
     EXPECT("Floor x[2] -> f; Sub x f -> y", FLOATS(1, 1.5f), 1, 1);
+    /* products with no zero, one and two, which are the data's and the updates' */
+    EXPECT("ScatterElements k<2,0,3> i(0,0,1,2,2) x[5] -> y reduction=mul", FLOATS(5, 7, 4, 0, 6),
+           14, 10, 0, 18, 0);
+    EXPECT("ScatterND k<2,5> i(0) x[] -> y reduction=mul", FLOATS(0), 2);
+    EXPECT("ScatterElements k<1> i(0,0) x[2] -> y reduction=mul", FLOATS(0, 0), 0, 0);
+    /* points of a row of three pixels: half a pixel beside it, between pixels */
+#define SAMPLE                                                                                     \
+    "Reshape k<1,3,8> s(1,1,3) -> i; Reshape x[4] n(1,4,1) -> q; GridSample i q -> y "             \
+    "align_corners=1 "
+    EXPECT(SAMPLE "padding_mode=zeros", FLOATS(-1.5f, -0.5f, 0.5f, 1.5f), 1, 2, 5, -8);
+    EXPECT(SAMPLE "padding_mode=border", FLOATS(-1.5f, -0.5f, 0.5f, 1.5f), 0, 2, 5, 0);
+    EXPECT(SAMPLE "padding_mode=reflection", FLOATS(-1.5f, -0.5f, 0.5f, 1.5f), -2, 2, 5, -5);
+    EXPECT(SAMPLE "mode=nearest", FLOATS(-1.5f, -0.5f, 0.5f, 1.5f), 0, 0, 0, 0);
     EXPECT("Cast x[2] -> c to=10; Mul c c -> m; Cast m -> y to=1", FLOATS(1, 2), 2, 4);
 }
 
@@ -380,16 +394,24 @@ static void expect_no_gradient(const char *text, const char *wrt, tsr_status sta
 static void test_refusals(void **state) {
     (void)state;
     const tsr_status bad = TSR_ERROR_INVALID_ARGUMENT, unsupported = TSR_ERROR_UNSUPPORTED;
-    expect_no_gradient("Relu x[1,1,2,2] -> r; GridSample r g[1,1,1,2] -> s; Neg s -> n; "
-                       "ReduceSum n -> l keepdims=0",
-                       "x", unsupported,
-                       "test: node 'GridSample1' (GridSample), by which 'l' depends on 'x' (by "
-                       "'GridSample1', 'Neg2', 'ReduceSum3'): it cannot be differentiated");
     expect_no_gradient(
-        "ScatterND x[2] i(0) w[] -> c reduction=mul; ReduceSum c -> l keepdims=0", "w", unsupported,
-        "test: node 'ScatterND0' (ScatterND), by which 'l' depends on 'w' (by "
-        "'ScatterND0', 'ReduceSum1'): by updates that it multiplies by, it cannot be "
-        "differentiated");
+        "Relu x[1,1,4] -> r; MaxPoolGrad r d{1,1,2} -> s kernel_shape=2, strides=2,; "
+        "Neg s -> n; ReduceSum n -> l keepdims=0",
+        "x", unsupported,
+        "test: node 'MaxPoolGrad1' (MaxPoolGrad), by which 'l' depends on 'x' (by "
+        "'MaxPoolGrad1', 'Neg2', 'ReduceSum3'): it cannot be differentiated");
+#define ROI_ALIGN(attrs)                                                                           \
+    "Relu x[1,1,4,4] -> r; RoiAlign r p[1,4] i(0) -> s " attrs "; ReduceSum s -> l keepdims=0"
+#define BY_ROI_ALIGN(x)                                                                            \
+    "test: node 'RoiAlign1' (RoiAlign), by which 'l' depends on '" x                               \
+    "' (by 'RoiAlign1', 'ReduceSum2'): "
+    expect_no_gradient(ROI_ALIGN("mode=max sampling_ratio=2"), "x", unsupported,
+                       BY_ROI_ALIGN("x") "of mode max it cannot be differentiated");
+    expect_no_gradient(ROI_ALIGN("sampling_ratio=2"), "p", unsupported,
+                       BY_ROI_ALIGN("p") "by its regions it cannot be differentiated");
+    expect_no_gradient(ROI_ALIGN("sampling_ratio=0"), "x", unsupported,
+                       BY_ROI_ALIGN("x") "with a number of samples that its regions tell it cannot "
+                                         "be differentiated");
     expect_no_gradient(
         "LayerNormalization x:float16[2] z:float16[2] -> y m; ReduceSum m -> l "
         "keepdims=0",

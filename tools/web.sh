@@ -106,7 +106,7 @@ compile() {
         [[ $file == "$root"/src/cpu/* ]] || flags+=("${small[@]}")
         [ "$webgpu" = OFF ] || flags+=(-DTSR_WEBGPU)
         printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES \
-            "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
+            -DTSR_WITHOUT_GRADIENT "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
             -isystem "$generated/glad/include" ${webgpu_include:+-isystem "$webgpu_include"} -isystem "$build/protobuf-c" \
             -mnontrapping-fptoint -msign-ext -fvisibility=hidden -ffunction-sections -fdata-sections \
             -c "$file" -o "$build/objects/${object//\//_}.o"

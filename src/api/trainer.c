@@ -79,7 +79,7 @@ tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tenso
 
 static tsr_status make_state(tsr_trainer *t, int i) {
     const tsr_training_state *state = &t->training.states[i];
-    tsr_tensor_storage *before = &t->inputs[t->state_input[i]];
+    tsr_tensor_storage *before = &t->inputs[t->input_of[t->training.states[i].before]];
     TSR_TRY(make_tensor(t, state->before, before));
     TSR_TRY(make_tensor(t, state->before, &t->next[i]));
     return state->initial ? tsr_trainer_set(t, before, state->initial) : TSR_OK;
@@ -133,14 +133,14 @@ static tsr_status make_tensors(tsr_trainer *t) {
         largest = count > largest ? count : largest;
     }
     t->inputs = TSR_NEW(arena, t->graph->input_count, tsr_tensor_storage);
+    t->input_of = TSR_NEW(arena, t->graph->value_count, int);
     t->next = TSR_NEW(arena, states, tsr_tensor_storage);
-    t->state_input = TSR_NEW(arena, states, int);
     t->mask = TSR_NEW(arena, largest, float);
     t->read = TSR_NEW(arena, tsr_trainer_loss_count(t) + 1, float);
-    if (!t->inputs || !t->next || !t->state_input || !t->mask || !t->read)
+    if (!t->inputs || !t->input_of || !t->next || !t->mask || !t->read)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
-    for (int i = 0; i < states; i++)
-        t->state_input[i] = tsr_trainer_find_input(t, t->training.states[i].before);
+    for (int i = 0; i < t->graph->input_count; i++)
+        t->input_of[t->graph->inputs[i]] = i;
     for (int i = 0; i < t->graph->input_count; i++)
         if (!is_state(t, t->graph->inputs[i]))
             TSR_TRY(make_tensor(t, t->graph->inputs[i], &t->inputs[i]));

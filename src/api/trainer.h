@@ -115,7 +115,7 @@ struct tsr_trainer {
     tsr_runner *runner;
     /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
     tsr_tensor_storage *inputs, *next, losses, checked;
-    int *state_input;      /* by state: which input of the graph it is */
+    int *input_of;         /* by value: which input of the graph it is, if it is one */
     float *mask;           /* elements of the largest of all masks */
     float *sample_numbers; /* of augmentation; NULL: there is none */
     float *read;           /* elements of `losses` */
@@ -149,8 +149,6 @@ tsr_status tsr_trainer_check_ready(const tsr_trainer *trainer);
 /* A step that runs leaves no losses. */
 void tsr_trainer_cancel_step(tsr_trainer *t);
 
-/* Which input of the graph a value is. */
-int tsr_trainer_find_input(const tsr_trainer *t, int value);
 /* Elements of a tensor of the trainer's. Getting them waits for the steps before. */
 tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tensor,
                            const float *elements);

@@ -279,7 +279,7 @@ tsr_status tsr_trainer_write_augmentation(const tsr_trainer *t, tsr_random *rand
     for (int n = 0; n < TSR_AUGMENTATION_NUMBERS; n++) {
         int value = training->augmentation[n];
         if (value != TSR_NONE)
-            TSR_TRY(tsr_trainer_set(t, &t->inputs[tsr_trainer_find_input(t, value)], numbers[n]));
+            TSR_TRY(tsr_trainer_set(t, &t->inputs[t->input_of[value]], numbers[n]));
     }
     return TSR_OK;
 }

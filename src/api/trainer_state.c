@@ -28,8 +28,9 @@ tsr_status tsr_trainer_get_parameter(tsr_trainer *trainer, int index, float *ele
         return tsr_fail(TSR_ERROR_SHAPE, "%s: parameter '%s' %s has %zu elements, not %zu",
                         trainer->graph->file, value->name, tsr_shape_text(&value->shape), expected,
                         count);
-    tsr_status status =
-        tsr_trainer_get(trainer, &trainer->inputs[trainer->state_input[state]], elements);
+    tsr_status status = tsr_trainer_get(
+        trainer, &trainer->inputs[trainer->input_of[trainer->training.states[state].before]],
+        elements);
     return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, trainer->graph);
 }
 
@@ -37,7 +38,7 @@ tsr_status tsr_trainer_get_parameter(tsr_trainer *trainer, int index, float *ele
 
 /* A state as it is now. */
 static tsr_status get_state(const tsr_trainer *t, int state, float *elements) {
-    return tsr_trainer_get(t, &t->inputs[t->state_input[state]], elements);
+    return tsr_trainer_get(t, &t->inputs[t->input_of[t->training.states[state].before]], elements);
 }
 
 /* Replaces constants of a copy of a network's graph by what a group's states are now, or others
@@ -215,7 +216,7 @@ static tsr_status take_states(tsr_trainer *t, tsr_graph *graph) {
     }
     tsr_trainer_cancel_step(t);
     for (int i = 0; i < t->training.state_count; i++)
-        TSR_TRY(tsr_trainer_set(t, &t->inputs[t->state_input[i]], data[i]));
+        TSR_TRY(tsr_trainer_set(t, &t->inputs[t->input_of[t->training.states[i].before]], data[i]));
     t->steps = count;
     return TSR_OK;
 }

@@ -9,13 +9,6 @@
 #include "base/error.h"
 #include "base/random.h"
 
-int tsr_trainer_find_input(const tsr_trainer *t, int value) {
-    int i = 0;
-    while (t->graph->inputs[i] != value)
-        i++;
-    return i;
-}
-
 /* ---- numbers and masks ----------------------------------------------------------------------- */
 
 /* That of the step after `steps` ones. */
@@ -35,9 +28,8 @@ static double learning_rate(const tsr_trainer *t) {
 static tsr_status write_number(const tsr_trainer *t, tsr_training_number which, double number) {
     int value = t->training.numbers[which];
     const float element = (float)number;
-    return value == TSR_NONE
-               ? TSR_OK
-               : tsr_trainer_set(t, &t->inputs[tsr_trainer_find_input(t, value)], &element);
+    return value == TSR_NONE ? TSR_OK
+                             : tsr_trainer_set(t, &t->inputs[t->input_of[value]], &element);
 }
 
 static tsr_status write_numbers(const tsr_trainer *t) {
@@ -58,7 +50,7 @@ static tsr_status write_masks(tsr_trainer *t, tsr_random *random) {
         float kept = 1 / (1 - mask->ratio);
         for (int64_t e = 0; e < count; e++)
             t->mask[e] = tsr_random_uniform(random) < mask->ratio ? 0 : kept;
-        TSR_TRY(tsr_trainer_set(t, &t->inputs[tsr_trainer_find_input(t, mask->value)], t->mask));
+        TSR_TRY(tsr_trainer_set(t, &t->inputs[t->input_of[mask->value]], t->mask));
     }
     return TSR_OK;
 }
@@ -113,7 +105,7 @@ static tsr_status set_arrays(const tsr_trainer *t, const step_arrays *a) {
     int value;
     for (int i = 0; i < a->input_count + a->target_count; i++) {
         TSR_TRY(take_array(t, a, i, &elements, &value));
-        const tsr_tensor_storage *to = &t->inputs[tsr_trainer_find_input(t, value)];
+        const tsr_tensor_storage *to = &t->inputs[t->input_of[value]];
         TSR_TRY(t->device->backend->set_input(to->runner, to->graph->inputs[0], &elements));
     }
     return TSR_OK;
@@ -136,7 +128,8 @@ static void bind_all(const tsr_trainer *t) {
 
 static void exchange(tsr_trainer *t) {
     for (int i = 0; i < t->training.state_count; i++) {
-        tsr_tensor_storage *before = &t->inputs[t->state_input[i]], old = *before;
+        tsr_tensor_storage *before = &t->inputs[t->input_of[t->training.states[i].before]],
+                           old = *before;
         *before = t->next[i];
         t->next[i] = old;
     }

@@ -22,7 +22,10 @@ enum { TSR_DOMAIN_VERSION = 1 };
 typedef enum tsr_op {
 #define TSR_OP(Name, ...) TSR_OP_##Name,
 #include "graph/ops.def"
-    TSR_OP_COUNT
+    TSR_OP_COUNT,
+#ifdef TSR_WITHOUT_GRADIENT         /* a build without the rules of src/passes/gradients.def */
+    TSR_OP_Gradient = TSR_OP_COUNT, /* no node has it */
+#endif
 } tsr_op;
 
 /* What passes and shape rules ask of an operator. Bits. */

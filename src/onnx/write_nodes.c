@@ -428,14 +428,14 @@ static tsr_status refuse(tsr_writer *w, tsr_onnx_nodes *list, const tsr_node *no
     switch (node->op) {
     case TSR_OP_Custom:
         return tsr_fail(TSR_ERROR_UNSUPPORTED, "a custom operator is not part of ONNX");
-    case TSR_OP_FunctionCall:
-        return tsr_fail(TSR_ERROR_UNSUPPORTED, "a function of the model is replaced by its nodes "
-                                               "only where the shapes of all inputs are known");
-    default:
+    case TSR_OP_Scan:
         return tsr_fail(TSR_ERROR_UNSUPPORTED,
                         "the form with sequence lengths and batches, of "
                         "opset 8, is not part of opset %d",
                         TSR_OPSET_WRITTEN_MIN);
+    default:
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it is replaced by its nodes "
+                                               "only where the shapes of all inputs are known");
     }
 }
 
@@ -467,6 +467,9 @@ static write_fn *const writers[TSR_OP_COUNT] = {
     [TSR_OP_Scan] = write_scan,
     [TSR_OP_Custom] = refuse,
     [TSR_OP_FunctionCall] = refuse,
+#ifndef TSR_WITHOUT_GRADIENT
+    [TSR_OP_Gradient] = refuse,
+#endif
 };
 
 static int first_opset_of_all(const tsr_node *nodes, int count) {

@@ -13,6 +13,10 @@ typedef struct tsr_node_list {
     double *bytes;               /* left for their constants */
     struct tsr_folding *folding; /* of tsr_prepare() */
     int *places;                 /* of tsr_prepare(): the values that stand for those of bodies */
+    const tsr_node *source;      /* of tsr_prepare(): the nodes that it prepares */
+    int source_count;
+    int source_values; /* of tsr_prepare(): values before it added others */
+    int order;         /* of tsr_prepare(): Gradients whose nodes are being made */
 } tsr_node_list;
 
 /* A zeroed node at the end, which moves all when there is no room; NULL with a message when out of

@@ -94,8 +94,7 @@ static void copy_node(tsr_builder *b, const tsr_node *node) {
     b->told = b->status != TSR_OK;
 }
 
-/* `outputs` are the values of its outputs. */
-static void copy_body(tsr_builder *b, const tsr_body *body, const int *inputs, int *outputs) {
+void tsr_build_body(tsr_builder *b, const tsr_body *body, const int *inputs, int *outputs) {
     int *places = b->list->places;
     for (int i = 0; i < body->input_count; i++)
         places[body->inputs[i]] = inputs[i];
@@ -118,7 +117,7 @@ static bool is_known(tsr_builder *b, int value, int64_t *number) {
     return true;
 }
 
-static void write_outputs(tsr_builder *b, const int *values) {
+void tsr_build_results(tsr_builder *b, const int *values) {
     for (int i = 1; i < b->node->output_count; i++)
         tsr_build_output(b, i, values[i]);
     if (b->node->outputs[0] != TSR_NONE)
@@ -158,18 +157,18 @@ void tsr_build_if(tsr_builder *b) {
     bool known = is_known(b, b->node->inputs[0], &holds);
     for (int i = 0; i < 2 && b->status == TSR_OK; i++)
         if (!known || i == (holds != 0))
-            copy_body(b, branches[i], NULL, values[i]);
+            tsr_build_body(b, branches[i], NULL, values[i]);
     if (b->status != TSR_OK)
         return;
     if (known) {
-        write_outputs(b, values[holds != 0]);
+        tsr_build_results(b, values[holds != 0]);
         return;
     }
     int condition = tsr_build_reshape(b, b->node->inputs[0], &(tsr_shape){0});
     for (int i = 0; i < b->node->output_count && b->status == TSR_OK; i++)
         values[0][i] = select_value(b, condition, values[1][i], values[0][i]);
     if (b->status == TSR_OK)
-        write_outputs(b, values[0]);
+        tsr_build_results(b, values[0]);
 }
 
 /* ---- what iterations append to --------------------------------------------------------------- */
@@ -279,7 +278,7 @@ static void iterate(tsr_builder *b, loop *l, int64_t number) {
     count_node(b, NULL);
     l->inputs[0] = tsr_build_index(b, number);
     if (b->status == TSR_OK)
-        copy_body(b, body, l->inputs, l->outputs);
+        tsr_build_body(b, body, l->inputs, l->outputs);
     if (b->status != TSR_OK)
         return;
     memcpy(l->inputs + 1, l->outputs, (size_t)(1 + l->carried) * sizeof *l->inputs);
@@ -332,7 +331,7 @@ void tsr_build_loop(tsr_builder *b) {
     for (int i = l.carried; i < b->node->output_count; i++)
         l.outputs[i] = join_rows(b, &l.stacks[i - l.carried]);
     if (b->status == TSR_OK)
-        write_outputs(b, l.outputs);
+        tsr_build_results(b, l.outputs);
 }
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
@@ -391,7 +390,7 @@ static void build_scan(tsr_builder *b, scan *s, const int *inputs, int *outputs)
                          backward ? s->length - 1 - t : t);
         }
         if (b->status == TSR_OK)
-            copy_body(b, body, in, outputs);
+            tsr_build_body(b, body, in, outputs);
         for (int i = 0; i < s->stacked; i++)
             append_row(b, &stacks[i], outputs[s->states + i]);
     }
@@ -441,7 +440,7 @@ void tsr_build_scan(tsr_builder *b) {
     else
         build_scan(b, &s, b->node->inputs, outputs);
     if (b->status == TSR_OK)
-        write_outputs(b, outputs);
+        tsr_build_results(b, outputs);
 }
 
 /* ---- functions of the model ------------------------------------------------------------------ */
@@ -452,10 +451,10 @@ void tsr_build_function_call(tsr_builder *b) {
     int *outputs = new_values(b, body->output_count);
     if (!outputs)
         return;
-    copy_body(b, body, b->node->inputs, outputs);
+    tsr_build_body(b, body, b->node->inputs, outputs);
     for (int i = 0; i < b->node->output_count && b->status == TSR_OK; i++)
         if (outputs[i] == TSR_NONE && b->node->outputs[i] != TSR_NONE)
             tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "its output %d is absent", i));
     if (b->status == TSR_OK)
-        write_outputs(b, outputs);
+        tsr_build_results(b, outputs);
 }

@@ -307,6 +307,9 @@ static tsr_function *const functions[TSR_OP_COUNT] = {
     [TSR_OP_Adam] = tsr_build_adam,
     [TSR_OP_Adagrad] = tsr_build_adagrad,
     [TSR_OP_Momentum] = tsr_build_momentum,
+#ifndef TSR_WITHOUT_GRADIENT
+    [TSR_OP_Gradient] = tsr_build_gradient,
+#endif
     [TSR_OP_BatchNormalization] = build_training_batch_norm,
     [TSR_OP_CastLike] = build_cast_like,
     [TSR_OP_QuantizeLinear] = tsr_build_quantize_linear,

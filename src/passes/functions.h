@@ -26,7 +26,14 @@ tsr_function tsr_build_size, tsr_build_constant_of_shape, tsr_build_range, tsr_b
     tsr_build_function_call, tsr_build_deform_conv, tsr_build_byte_max_pool,
     tsr_build_quantize_linear, tsr_build_dequantize_linear, tsr_build_dynamic_quantize_linear,
     tsr_build_qlinear_conv, tsr_build_qlinear_matmul, tsr_build_conv_integer,
-    tsr_build_matmul_integer, tsr_build_adam, tsr_build_adagrad, tsr_build_momentum;
+    tsr_build_matmul_integer, tsr_build_adam, tsr_build_adagrad, tsr_build_momentum,
+    tsr_build_gradient;
+
+/* A body's nodes again: `inputs` stand for its inputs, the node list's places for what it reads of
+ * others; `outputs` become what stands for its outputs. */
+void tsr_build_body(tsr_builder *b, const tsr_body *body, const int *inputs, int *outputs);
+/* The values are the replaced node's outputs; TSR_NONE where it has none. */
+void tsr_build_results(tsr_builder *b, const int *values);
 
 /* Does a Dropout drop elements? */
 bool tsr_drops(const tsr_graph *graph, const tsr_node *node);

@@ -11,9 +11,8 @@
 typedef struct tsr_gradients {
     tsr_graph *graph;
     tsr_node *nodes; /* before the pass */
-    int node_count, value_count;
-    tsr_node_list list;
-    tsr_folding folding;
+    int node_count;
+    tsr_node_list *list;
     const tsr_gradient_request *of;
     bool *depends; /* by value: floats that change with one of wrt, other than those held */
     int *gradient; /* by value: the sum of what was given so far; TSR_NONE: nothing */
@@ -219,17 +218,9 @@ static void mark_dependent(tsr_gradients *all) {
     }
 }
 
-static tsr_status begin(tsr_gradients *all, tsr_eval_fn eval) {
+static tsr_status begin(tsr_gradients *all) {
     static const float one = 1;
     tsr_graph *graph = all->graph;
-    all->folding = tsr_folding_begin(graph, eval);
-    all->list = (tsr_node_list){.graph = graph,
-                                .nodes = graph->nodes,
-                                .count = graph->node_count,
-                                .room = graph->node_count,
-                                .may_make = INT_MAX,
-                                .bytes = &all->folding.bytes,
-                                .folding = &all->folding};
     all->depends = TSR_NEW(graph->arena, graph->value_count, bool);
     all->gradient = TSR_NEW(graph->arena, graph->value_count, int);
     all->reader = TSR_NEW(graph->arena, graph->value_count, int);
@@ -258,7 +249,7 @@ static tsr_status apply_rule(tsr_gradients *all, const tsr_node *node, int dy) {
                            .op = node->op,
                            .input_count = 1,
                            .inputs = &dy};
-    tsr_gradient_call g = {.b = {.graph = all->graph, .node = &made, .list = &all->list},
+    tsr_gradient_call g = {.b = {.graph = all->graph, .node = &made, .list = all->list},
                            .node = node,
                            .x = node->inputs[0],
                            .y = node->outputs[0],
@@ -299,8 +290,8 @@ static tsr_status name_gradients(tsr_gradients *all, const tsr_node *node, int f
         graph->values[*name].shape = graph->values[value].shape;
         all->gradient[node->inputs[i]] = *name;
     }
-    for (int n = first; n < all->list.count; n++) {
-        tsr_node *made = &all->list.nodes[n];
+    for (int n = first; n < all->list->count; n++) {
+        tsr_node *made = &all->list->nodes[n];
         for (int i = 0; i < made->input_count; i++)
             made->inputs[i] = renamed(names, base, limit, made->inputs[i]);
         made->outputs[0] = renamed(names, base, limit, made->outputs[0]);
@@ -309,16 +300,16 @@ static tsr_status name_gradients(tsr_gradients *all, const tsr_node *node, int f
 }
 
 static tsr_status differentiate(tsr_gradients *all, const tsr_node *node) {
-    int dy = first_gradient(all, node), first = all->list.count, base = all->graph->value_count;
+    int dy = first_gradient(all, node), first = all->list->count, base = all->graph->value_count;
     if (dy == TSR_NONE || find_dependent(all, node) == TSR_NONE)
         return TSR_OK;
     tsr_status status = apply_rule(all, node, dy);
     if (status != TSR_OK)
         return explain(all, node, status);
     TSR_TRY(name_gradients(all, node, first, base));
-    tsr_use_node_list(&all->list, first);
-    for (int n = first; n < all->list.count; n++)
-        TSR_TRY(tsr_fold_node(all->graph, &all->list.nodes[n], &all->folding));
+    tsr_use_node_list(all->list, first);
+    for (int n = first; n < all->list->count; n++)
+        TSR_TRY(tsr_fold_node(all->graph, &all->list->nodes[n], all->list->folding));
     return TSR_OK;
 }
 
@@ -337,28 +328,42 @@ static tsr_status make_gradients(tsr_gradients *all, int *gradients) {
     return TSR_OK;
 }
 
-/* What was added is in no node. */
-static void undo(const tsr_gradients *all) {
-    all->graph->nodes = all->nodes;
-    all->graph->node_count = all->node_count;
-    for (int v = all->value_count; v < all->graph->value_count; v++)
-        all->graph->values[v].producer = TSR_NONE;
+tsr_status tsr_append_gradients(tsr_node_list *list, const tsr_gradient_request *request,
+                                int *gradients) {
+    tsr_gradients all = {.graph = list->graph,
+                         .nodes = list->nodes,
+                         .node_count = list->count,
+                         .list = list,
+                         .of = request};
+    TSR_TRY(check_values(list->graph, request));
+    TSR_TRY(begin(&all));
+    return make_gradients(&all, gradients);
+}
+
+/* Only the first nodes stay, and what others made is in no node. */
+static void undo(tsr_graph *graph, tsr_node *nodes, int node_count, int value_count) {
+    graph->nodes = nodes;
+    graph->node_count = node_count;
+    for (int v = value_count; v < graph->value_count; v++)
+        graph->values[v].producer = TSR_NONE;
 }
 
 tsr_status tsr_add_gradients(tsr_graph *graph, tsr_eval_fn eval,
                              const tsr_gradient_request *request, int *gradients) {
-    TSR_TRY(check_values(graph, request));
-    tsr_gradients all = {.graph = graph,
-                         .nodes = graph->nodes,
-                         .node_count = graph->node_count,
-                         .value_count = graph->value_count,
-                         .of = request};
-    tsr_status status = begin(&all, eval);
-    if (status == TSR_OK)
-        status = make_gradients(&all, gradients);
+    const int node_count = graph->node_count, value_count = graph->value_count;
+    tsr_node *nodes = graph->nodes;
+    tsr_folding folding = tsr_folding_begin(graph, eval);
+    tsr_node_list list = {.graph = graph,
+                          .nodes = nodes,
+                          .count = node_count,
+                          .room = node_count,
+                          .may_make = INT_MAX,
+                          .bytes = &folding.bytes,
+                          .folding = &folding};
+    tsr_status status = tsr_append_gradients(&list, request, gradients);
     if (status == TSR_OK)
         tsr_remove_dropped(graph);
     else
-        undo(&all);
+        undo(graph, nodes, node_count, value_count);
     return status;
 }

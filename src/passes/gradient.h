@@ -2,7 +2,7 @@
 #ifndef TSR_PASSES_GRADIENT_H
 #define TSR_PASSES_GRADIENT_H
 
-#include "passes/passes.h"
+#include "passes/build.h"
 
 /* Of a float of one element with respect to others, which are no constants. */
 typedef struct tsr_gradient_request {
@@ -21,6 +21,11 @@ typedef struct tsr_gradient_request {
  * Relu and Abs at 0; what has several largest elements shares among them. */
 tsr_status tsr_add_gradients(tsr_graph *graph, tsr_eval_fn eval,
                              const tsr_gradient_request *request, int *gradients);
+
+/* The same for the nodes of a list of tsr_prepare(), all of which are the graph's; after a failure
+ * there may be more of them. Folded ones stay, dropped. */
+tsr_status tsr_append_gradients(tsr_node_list *list, const tsr_gradient_request *request,
+                                int *gradients);
 
 typedef enum tsr_gradient_kind {
     TSR_GRADIENT_UNDECIDED, /* no line of gradients.def: it is not in prepared graphs */

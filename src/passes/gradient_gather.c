@@ -159,12 +159,35 @@ static void give_added(tsr_gradient_call *g, tsr_op read) {
         tsr_grad_give(g, 2, gather(g, read, g->dy, g->node->inputs[1]));
 }
 
-/* Factors that may be zero, several for one element: their own gradients are refused. */
-static void give_multiplied(tsr_gradient_call *g) {
-    if (tsr_grad_wants(g, 2))
-        tsr_grad_refuse(g, "by updates that it multiplies by, it");
+/* The product of a factor's others: that of all factors but zeros, if there is no other zero,
+ * divided by it if it is none. */
+static int multiply_others(tsr_gradient_call *g, int factor, int product, int zero_count) {
+    int one = tsr_build_number(&g->b, 1), zero = tsr_build_number(&g->b, 0),
+        is_zero = TSR_GRAD(g, Equal, factor, zero);
+    int count = tsr_build_cast_like(&g->b, is_zero, g->dy),
+        others = TSR_GRAD(g, Div, product, TSR_GRAD(g, Where, is_zero, one, factor));
+    return tsr_grad_where(g, TSR_GRAD(g, Equal, zero_count, count), others);
+}
+
+static int without_zeros(tsr_gradient_call *g, int factor, int *is_zero) {
+    int mask = TSR_GRAD(g, Equal, factor, tsr_build_number(&g->b, 0));
+    *is_zero = tsr_build_cast_like(&g->b, mask, g->dy);
+    return TSR_GRAD(g, Where, mask, tsr_build_number(&g->b, 1), factor);
+}
+
+/* By as many updates as there are for an element. */
+static void give_multiplied(tsr_gradient_call *g, tsr_op read) {
+    const int indices = g->node->inputs[1], updates = g->node->inputs[2];
     if (tsr_grad_wants(g, 0))
-        tsr_grad_give(g, 0, scatter(g, g->dy, g->node->inputs[2], "mul"));
+        tsr_grad_give(g, 0, scatter(g, g->dy, updates, "mul"));
+    if (!tsr_grad_wants(g, 2))
+        return;
+    int of_data, of_updates, data = without_zeros(g, g->x, &of_data);
+    int product = scatter(g, data, without_zeros(g, updates, &of_updates), "mul"),
+        zero_count = scatter(g, of_data, of_updates, "add");
+    int others = multiply_others(g, updates, gather(g, read, product, indices),
+                                 gather(g, read, zero_count, indices));
+    tsr_grad_give(g, 2, TSR_GRAD(g, Mul, gather(g, read, g->dy, indices), others));
 }
 
 /* The element and its updates that equal the result share its gradient. */
@@ -195,11 +218,57 @@ void tsr_gradient_scatter(tsr_gradient_call *g) {
         give_added(g, read);
         break;
     case TSR_SCATTER_MULTIPLY:
-        give_multiplied(g);
+        give_multiplied(g, read);
         break;
     case TSR_SCATTER_LARGEST:
     case TSR_SCATTER_LEAST:
         give_extreme(g, read);
         break;
     }
+}
+
+/* Places along the axis that updates are written to, [N, 1.., count, 1..]. GPUs add floats, which
+ * hold them exactly; place mod size is place - size * floor((place + 0.5) / size). */
+static int written_places(tsr_gradient_call *g, const tsr_tensor_scatter *how, int64_t size) {
+    const tsr_shape updates = tsr_grad_shape(g, g->node->inputs[1]);
+    const int first = g->b.graph->value_count;
+    int places =
+        tsr_build_indices(&g->b, TSR_DTYPE_I64, updates.dim[how->axis], how->axis, updates.rank);
+    if (g->node->input_count < 3 || g->node->inputs[2] == TSR_NONE)
+        return places;
+    tsr_shape batches = {.rank = updates.rank};
+    for (int i = 0; i < updates.rank; i++)
+        batches.dim[i] = i == 0 ? updates.dim[0] : 1;
+    int starts = tsr_build_cast_like(&g->b, g->node->inputs[2], g->dy);
+    places = TSR_GRAD(g, Add, tsr_grad_reshape(g, starts, &batches),
+                      tsr_build_cast_like(&g->b, places, g->dy));
+    if (how->circular) {
+        int part = TSR_GRAD(g, Div, TSR_GRAD(g, Add, places, tsr_build_number(&g->b, 0.5f)),
+                            tsr_build_number(&g->b, (float)size));
+        places = TSR_GRAD(g, Sub, places, tsr_grad_scale(g, TSR_GRAD(g, Floor, part), (float)size));
+    }
+    for (int v = first; v < g->b.graph->value_count; v++)
+        g->b.graph->values[v].precise = true;
+    return tsr_build_cast(&g->b, places, TSR_DTYPE_I64);
+}
+
+/* No two updates have one place. */
+void tsr_gradient_tensor_scatter(tsr_gradient_call *g) {
+    const tsr_shape shape = tsr_grad_shape(g, g->x),
+                    updates = tsr_grad_shape(g, g->node->inputs[1]);
+    tsr_tensor_scatter how = {0};
+    tsr_build_fail(&g->b, tsr_node_tensor_scatter(g->b.graph, g->node, &how));
+    if (g->b.graph->values[g->dy].dtype != TSR_DTYPE_F32)
+        tsr_grad_refuse(g, "of other types than float32 it");
+    if (g->b.status != TSR_OK)
+        return;
+    int places = tsr_grad_expand(g, written_places(g, &how, shape.dim[how.axis]), &updates);
+    if (tsr_grad_wants(g, 0))
+        tsr_grad_give(g, 0,
+                      by_elements(g, how.axis, g->dy, places, tsr_grad_zeros(g, &updates), false));
+    const tsr_attr axis = tsr_int_attr("axis", how.axis);
+    if (tsr_grad_wants(g, 1))
+        tsr_grad_give(
+            g, 1,
+            tsr_build_with(&g->b, TSR_OP_GatherElements, 2, (int[]){g->dy, places}, 1, &axis));
 }

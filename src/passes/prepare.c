@@ -41,10 +41,13 @@ static tsr_status append_computed(tsr_node_list *list, const tsr_node *node) {
 
 /* ---- function operators that stay as they are ---- */
 
-/* Calls of the model's functions are replaced, and an If whose condition is known. */
+/* Calls of the model's functions are replaced, an If whose condition is known, and Gradient, which
+ * names tensors that may go. */
 static bool stays(const tsr_graph *graph, const tsr_node *node) {
+    if (node->op == TSR_OP_FunctionCall || node->op == TSR_OP_Gradient)
+        return false;
     bool decided = node->op == TSR_OP_If && tsr_node_in(graph, node, 0)->data;
-    return tsr_is_function(graph, node) && node->op != TSR_OP_FunctionCall && !decided;
+    return tsr_is_function(graph, node) && !decided;
 }
 
 static bool has_constant_outputs(const tsr_graph *graph, const tsr_node *node) {
@@ -193,6 +196,9 @@ static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes
     const tsr_node *nodes = graph->nodes;
     int count = graph->node_count;
     tsr_node_list list = {.graph = graph,
+                          .source = nodes,
+                          .source_count = count,
+                          .source_values = graph->value_count,
                           .may_make = MAX_FUNCTION_NODES,
                           .bytes = &folding->bytes,
                           .folding = folding,

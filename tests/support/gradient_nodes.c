@@ -271,6 +271,22 @@ static void draw_scatter_nd(drawing *d) {
     text_add(d->text, " reduction=%s", draw_reduction(d));
 }
 
+/* ---- regions ---- */
+
+/* Constant ones, by which there is no gradient. */
+static void draw_roi_align(drawing *d) {
+    int regions = draw(d, 1, 3), images[3];
+    draw_shape(d, 4, 4);
+    for (int i = 0; i < regions; i++)
+        images[i] = draw(d, 0, d->dims[0] - 1);
+    begin(d);
+    text_add(d->text, " p{%d,4} i(%s) -> y", regions, text_list(images, regions));
+    text_add(d->text, " output_height=%d output_width=%d sampling_ratio=%d spatial_scale=%d.5",
+             draw(d, 1, 3), draw(d, 1, 3), draw(d, 1, 3), draw(d, 0, 4));
+    text_add(d->text, " coordinate_transformation_mode=%s",
+             one_in(d, 2) ? "half_pixel" : "output_half_pixel");
+}
+
 /* ---- the table ---- */
 
 static draw_fn *const table[TSR_OP_COUNT] = {
@@ -293,6 +309,7 @@ static draw_fn *const table[TSR_OP_COUNT] = {
     [TSR_OP_ScatterElements] = draw_scatter_elements,
     [TSR_OP_GatherND] = draw_gather_nd,
     [TSR_OP_ScatterND] = draw_scatter_nd,
+    [TSR_OP_RoiAlign] = draw_roi_align,
 };
 
 bool draw_gradient_node(tsr_op op, random_source *random, case_text *text, int *opset) {

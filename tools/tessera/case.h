@@ -25,6 +25,7 @@ typedef struct op_case {
     int input_count, output_count;
     case_variable inputs[CASE_MOST_VARIABLES], outputs[CASE_MOST_VARIABLES];
     const cJSON *attributes; /* NULL: none */
+    const cJSON *nodes;      /* before the operator's; NULL: none */
 } op_case;
 
 /* case_file.c: a whole file (root to be freed by cJSON_Delete) and its cases, checked. */
@@ -49,7 +50,7 @@ bool case_is_name(const char *text);
 /* False if the number is not an integer from low to high. */
 bool case_int(const cJSON *json, int64_t low, int64_t high, int64_t *value);
 
-/* case_model.c: the case as an ONNX file of one node (malloc). */
+/* case_model.c: the case as an ONNX file (malloc). */
 tsr_status case_model(const op_case *c, uint8_t **bytes, size_t *size);
 
 #endif

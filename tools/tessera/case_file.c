@@ -87,6 +87,9 @@ static tsr_status read_head(const cJSON *root, const cJSON *json, op_case *c) {
     c->opset = (int)number;
     c->cpu_only = cpu_only ? cpu_only->valuestring : NULL;
     c->attributes = member(json, "attributes");
+    c->nodes = member(json, "nodes");
+    if (c->nodes && !cJSON_IsArray(c->nodes))
+        return case_fail(c, "nodes", "not a list");
     if (c->attributes && !cJSON_IsObject(c->attributes))
         return case_fail(c, "attributes", "not an object");
     TRY(read_tolerance(c, "rtol", field(root, json, "rtol"), &c->rtol));
@@ -145,8 +148,8 @@ static tsr_status check_variables(const op_case *c) {
 }
 
 tsr_status case_read(const char *path, const cJSON *root, int index, op_case *made) {
-    static const char *const keys[] = {"name", "opset",    "attributes", "inputs", "outputs",
-                                       "rtol", "cpu_only", "atol",       NULL};
+    static const char *const keys[] = {"name",    "opset", "attributes", "inputs", "nodes",
+                                       "outputs", "rtol",  "cpu_only",   "atol",   NULL};
     const cJSON *json = cJSON_GetArrayItem(member(root, "cases"), index);
     *made = (op_case){.path = path, .name = member(json, "name")->valuestring};
     TRY(case_check_keys(made, "the case", json, keys));

@@ -181,16 +181,22 @@ static tsr_status add_body_inputs(const model_builder *b, const cJSON *list) {
     return TSR_OK;
 }
 
+static tsr_status add_nodes(const model_builder *b, const cJSON *nodes) {
+    const cJSON *item;
+    int count = 0;
+    if (cJSON_GetArraySize(nodes) > MOST_NODES)
+        return case_fail(b->c, "nodes", "more than %d", MOST_NODES);
+    cJSON_ArrayForEach(item, nodes) TRY(add_node(b, item, count++));
+    return TSR_OK;
+}
+
 static tsr_status fill_body(const model_builder *b, const cJSON *json) {
     static const char *const keys[] = {"inputs", "nodes", "outputs", NULL};
-    const cJSON *item, *nodes = member(json, "nodes"), *outputs = member(json, "outputs");
-    int count = 0;
+    const cJSON *item, *outputs = member(json, "outputs");
     char *names;
     TRY(case_check_keys(b->c, "a graph", json, keys));
     TRY(add_body_inputs(b, member(json, "inputs")));
-    if (cJSON_GetArraySize(nodes) > MOST_NODES)
-        return case_fail(b->c, "a graph", "more than %d nodes", MOST_NODES);
-    cJSON_ArrayForEach(item, nodes) TRY(add_node(b, item, count++));
+    TRY(add_nodes(b, member(json, "nodes")));
     TRY(join_names(b, "outputs of a graph", outputs, &names));
     cJSON_ArrayForEach(item, outputs)
         onnx_add_output(b->writer, item->valuestring, TSR_DTYPE_F32, -1, NULL);
@@ -268,6 +274,7 @@ static tsr_status build(const model_builder *b) {
     const op_case *c = b->c;
     for (int i = 0; i < c->input_count; i++)
         TRY(add_input(b, &c->inputs[i]));
+    TRY(add_nodes(b, c->nodes));
     char *inputs = list_names(b->writer, c->inputs, c->input_count),
          *outputs = list_names(b->writer, c->outputs, c->output_count);
     if (!inputs || !outputs)

@@ -26,7 +26,9 @@ typedef struct training {
     train_history history;
     tsr_device *device;
     tsr_trainer *trainer;
-    float *inputs, *targets; /* of a batch */
+    float *elements;    /* of a batch */
+    tsr_array *arrays;  /* of it, by side */
+    float *term_losses; /* room for tsr_trainer_losses() */
     /* Weights are known to be good once they have given a finite loss, which is that of the step
      * after them: `taken` ones wait for it. Only good ones are written. */
     weights taken, good;
@@ -104,9 +106,8 @@ static tsr_status measure(training *t) {
     train_held *held = &t->history.held[t->history.held_count];
     TRY_LIBRARY(tsr_trainer_model(t->trainer, &model));
     held->step = t->history.count;
-    tsr_status status =
-        train_measure(&t->set, t->j, t->device, model, tsr_trainer_scored(t->trainer, 0), t->loss,
-                      t->inputs, t->targets, &held->score);
+    tsr_status status = train_measure(&t->set, t->j, t->device, model, t->trainer, t->loss,
+                                      t->elements, &held->score);
     tsr_model_free(model);
     t->history.held_count += status == TSR_OK;
     return status;
@@ -141,12 +142,11 @@ static void accept(training *t) {
 /* lost: the loss was not finite. */
 static tsr_status step(training *t, float *loss, bool *lost) {
     const train_set *set = &t->set;
-    size_t batch = (size_t)set->batch;
-    const tsr_array inputs = {.data = t->inputs, .count = batch * set->input.count},
-                    targets = {.data = t->targets, .count = batch * set->target.count};
+    int inputs = set->input_count;
     *loss = 0;
-    TRY(train_set_draw(&t->set, t->inputs, t->targets));
-    tsr_status status = tsr_trainer_step(t->trainer, &inputs, 1, &targets, 1, loss);
+    TRY(train_set_draw(&t->set, t->elements));
+    tsr_status status = tsr_trainer_step(t->trainer, t->arrays, inputs, t->arrays + inputs,
+                                         set->side_count - inputs, loss);
     *lost = !isfinite(*loss);
     TRY_LIBRARY(status);
     accept(t);
@@ -158,10 +158,23 @@ static void smooth(training *t, int steps) {
     t->smooth += ((double)t->history.losses[steps - 1] - t->smooth) / over;
 }
 
+/* The losses of targets, weighted, are one part. */
+static tsr_status keep_parts(training *t, float *parts) {
+    const train_set *s = &t->set;
+    int targets = s->side_count - s->input_count;
+    TRY_LIBRARY(tsr_trainer_losses(t->trainer, t->term_losses, targets + 2));
+    parts[0] = 0;
+    for (int i = 0; i < targets; i++)
+        parts[0] += s->sides[s->input_count + i].weight * t->term_losses[i];
+    parts[1] = t->term_losses[targets];
+    parts[2] = t->term_losses[targets + 1];
+    return TSR_OK;
+}
+
 static tsr_status keep_loss(training *t, float loss) {
     train_history *h = &t->history;
     if (h->parts)
-        TRY_LIBRARY(tsr_trainer_losses(t->trainer, h->parts + h->count * TRAIN_PARTS, TRAIN_PARTS));
+        TRY(keep_parts(t, h->parts + h->count * TRAIN_PARTS));
     h->losses[h->count++] = loss;
     smooth(t, h->count);
     return TSR_OK;
@@ -246,18 +259,28 @@ static tsr_status make_trainer(training *t, const train_state *state) {
     return TSR_OK;
 }
 
+static tsr_status make_arrays(training *t) {
+    const train_set *s = &t->set;
+    const size_t batch = (size_t)s->batch;
+    t->elements = malloc(batch * s->sample_count * sizeof *t->elements);
+    t->arrays = calloc((size_t)s->side_count, sizeof *t->arrays);
+    t->term_losses = calloc((size_t)s->side_count + 2, sizeof *t->term_losses);
+    if (!t->elements || !t->arrays || !t->term_losses)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a batch");
+    for (int k = 0; k < s->side_count; k++)
+        t->arrays[k] = (tsr_array){.data = t->elements + train_set_place(s, k),
+                                   .count = batch * s->sides[k].count};
+    return TSR_OK;
+}
+
 static tsr_status prepare(training *t) {
     train_options *o = t->o;
     train_state state = {0};
     TRY(train_set_open(&t->set, o, t->j));
-    size_t batch = (size_t)t->set.batch;
     t->loss = o->loss >= 0                   ? (tsr_loss)o->loss
               : t->set.form == TRAIN_CLASSES ? TSR_LOSS_CROSS_ENTROPY
                                              : TSR_LOSS_L1;
-    t->inputs = malloc(batch * t->set.input.count * sizeof *t->inputs);
-    t->targets = malloc(batch * t->set.target.count * sizeof *t->targets);
-    if (!t->inputs || !t->targets)
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a batch");
+    TRY(make_arrays(t));
     if (o->discriminator)
         TRY_LIBRARY(tsr_model_load(o->discriminator, NULL, &t->discriminator));
     TRY(train_history_create(&t->history, o));
@@ -282,8 +305,9 @@ static int train(train_options *o, job *j) {
     free(t.settings);
     train_history_free(&t.history);
     train_set_close(&t.set);
-    free(t.inputs);
-    free(t.targets);
+    free(t.elements);
+    free(t.arrays);
+    free(t.term_losses);
     return code;
 }
 
@@ -300,6 +324,8 @@ int cmd_train(int argc, char **argv) {
             "classes\n"
             "  --data FOLDER --side-by-side      pictures with the input left, the target right\n"
             "  --data INPUTS --targets TARGETS   two folders, files of the same name\n"
+            "Networks of several inputs or targets have a folder for each: --data NAME=FOLDER,\n"
+            "--targets NAME=FOLDER.\n"
             "Classes are numbered as their names are sorted, or as the labels of the model's "
             "description\nare. Pictures become numbers as 'tessera run' makes them, targets as it "
             "would write them:\n--range, --fit and so on, or the description. docs/training.md has "

@@ -9,14 +9,15 @@
 
 /* Where inputs and targets are. */
 typedef enum train_form {
-    TRAIN_FOLDERS, /* two folders, files of the same name */
+    TRAIN_FOLDERS, /* a folder for each input and target, files of the same name */
     TRAIN_HALVES,  /* pictures: left half and right half */
     TRAIN_CLASSES, /* a folder of each class */
 } train_form;
 
 typedef struct train_options {
-    job_options job; /* its seed, too */
-    char *data, *targets, *output, *log, *svg, *discriminator, *discriminator_output;
+    job_options job;                         /* its seed, too */
+    text_list data, targets, target_weights; /* [NAME=]FOLDER, NAME=W */
+    char *output, *log, *svg, *discriminator, *discriminator_output;
     char *state, *resume; /* files: to write, to go on from */
     bool side_by_side, nesterov, flip, color_targets, spectral_norm, recompute;
     int steps, warmup, hold, batch, every, checkpoint, crop; /* but for steps: 0: not given */
@@ -39,18 +40,22 @@ int train_every(const train_options *o); /* steps between losses of what is held
 /* ---- train_files.c --------------------------------------------------------------------------- */
 
 typedef struct train_sample {
-    char *input, *target; /* paths (malloc); target NULL: the input's other half, or a class */
+    char **paths; /* by folder (malloc) */
     int class;
-    float *elements; /* input's, then target's (malloc); NULL: read when they are needed */
+    float *elements; /* of all sides (malloc); NULL: read when they are needed */
 } train_sample;
 
 typedef struct train_files {
-    train_sample *samples; /* by input's path; of classes, class by class */
-    int count, room, folders;
+    train_sample *samples; /* by name; of classes, class by class */
+    int count, room;
+    int path_count; /* of a sample */
+    int classes;    /* folders of them */
 } train_files;
 
-/* Folders of classes have the names of labels or, without labels, any. */
-tsr_status train_find_files(const train_options *o, job *j, train_files *made);
+/* folders: one for each side with TRAIN_FOLDERS, else one. Folders of classes have the names of
+ * labels or, without labels, any. */
+tsr_status train_find_files(train_form form, job *j, const char *const *folders, int folder_count,
+                            train_files *made);
 void train_free_files(train_files *files);
 
 /* ---- train_set.c ----------------------------------------------------------------------------- */
@@ -59,38 +64,56 @@ void train_free_files(train_files *files);
 typedef struct train_side {
     tsr_tensor_info info;
     image_options image;
-    size_t count; /* of elements */
+    size_t count;       /* of elements */
+    size_t before;      /* elements of a sample that are those of sides before it */
+    const char *folder; /* NULL: it has none of its own */
+    int index;          /* of the model's inputs or outputs */
+    float weight;       /* of a target's loss */
 } train_side;
 
 typedef struct train_set {
     const train_options *o;
     train_form form;
     train_files files;
-    train_side input, target;
+    train_side *sides; /* inputs, then targets */
+    int input_count, side_count;
+    size_t sample_count; /* elements of a sample */
     int batch;
     int *order; /* samples as they are drawn; the last `held` are held out */
     int held, next;
     uint64_t checksum; /* of all samples */
-    float *scratch;    /* input and target of a sample */
+    float *scratch;    /* of a sample */
     tsr_random random;
 } train_set;
 
-/* Finds all files and reads them; gives the job's input its shape, with the batch. */
+/* Finds all files and reads them; gives the job's inputs their shapes, with the batch. */
 tsr_status train_set_open(train_set *made, const train_options *o, job *j);
 void train_set_close(train_set *s);
 
 /* The largest value of a target's pixels minus the smallest. */
-double train_set_range(const train_set *s);
+double train_side_range(const train_side *target);
 /* Samples that are not held out. */
 int train_set_count(const train_set *s);
 /* What the options say of changes of pictures, and what colours these samples have. */
 void train_set_augment(const train_set *s, tsr_trainer_desc *desc);
-/* The next batch, in an order that changes after each round. */
-tsr_status train_set_draw(train_set *s, float *inputs, float *targets);
+/* The next batch, in an order that changes after each round. Side by side: elements of side k are
+ * those from train_set_place(s, k) on. */
+tsr_status train_set_draw(train_set *s, float *elements);
+size_t train_set_place(const train_set *s, int side);
 /* Skips the batches of the next `steps` steps. */
 void train_set_skip(train_set *s, int steps);
 /* Those held out from the at-th on, as they are; what lacks is filled with the last one. */
-tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets);
+tsr_status train_set_held(const train_set *s, int at, float *elements);
+
+/* ---- train_sides.c --------------------------------------------------------------------------- */
+
+/* Reads a file for a side. part: 0: the whole file; 1, 2: the left and the right half of a picture.
+ */
+tsr_status train_load(const train_side *side, const char *path, int part, tensor *made);
+/* Inputs and targets, with folders and weights, but without shapes. */
+tsr_status train_find_sides(train_set *s, const job *j);
+/* Their shapes and counts, once files and the batch are known. */
+tsr_status train_shape_sides(train_set *s, job *j);
 
 /* ---- train_trainer.c ------------------------------------------------------------------------- */
 
@@ -104,11 +127,11 @@ typedef struct train_score {
     double loss, top1; /* top1: share of samples; negative: they have no classes */
 } train_score;
 
-/* Held-out samples, by a session of the model. scored: the tensor that the loss is computed of.
- * inputs, targets: room for a batch. */
+/* Held-out samples, by a session of the model. trainer: tells the tensors that losses are computed
+ * of. elements: room for a batch. */
 tsr_status train_measure(const train_set *s, const job *j, tsr_device *device,
-                         const tsr_model *model, const char *scored, tsr_loss loss, float *inputs,
-                         float *targets, train_score *score);
+                         const tsr_model *model, const tsr_trainer *trainer, tsr_loss loss,
+                         float *elements, train_score *score);
 
 /* ---- train_ssim.c ---------------------------------------------------------------------------- */
 

@@ -80,8 +80,8 @@ static tsr_status list_folder(job *j, const char *folder, file_list *made) {
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Takes the paths, of which the target's may be NULL. */
-static tsr_status add_sample(train_files *files, char **input, char **target, int class) {
+/* Takes the path of each folder's file. */
+static tsr_status add_sample(train_files *files, named_file *const *of, int class) {
     if (files->count == files->room) {
         int room = files->room ? 2 * files->room : 64;
         train_sample *larger = files->room <= INT_MAX / 2
@@ -92,11 +92,14 @@ static tsr_status add_sample(train_files *files, char **input, char **target, in
         files->samples = larger;
         files->room = room;
     }
-    files->samples[files->count++] =
-        (train_sample){.input = *input, .target = target ? *target : NULL, .class = class};
-    *input = NULL;
-    if (target)
-        *target = NULL;
+    char **paths = malloc((size_t)files->path_count * sizeof *paths);
+    if (!paths)
+        return fail_memory();
+    for (int k = 0; k < files->path_count; k++) {
+        paths[k] = of[k]->path;
+        of[k]->path = NULL;
+    }
+    files->samples[files->count++] = (train_sample){.paths = paths, .class = class};
     return TSR_OK;
 }
 
@@ -105,12 +108,13 @@ static tsr_status add_all(train_files *files, job *j, const char *folder, int cl
     TRY(list_folder(j, folder, &list));
     tsr_status status = TSR_OK;
     for (int i = 0; i < list.count && status == TSR_OK; i++)
-        status = add_sample(files, &list.files[i].path, NULL, class);
+        status = add_sample(files, (named_file *[]){&list.files[i]}, class);
     free_list(&list);
     return status;
 }
 
-/* ---- two folders ----------------------------------------------------------------------------- */
+/* ---- folders of the same names -----------------------------------------------------------------
+ */
 
 static tsr_status check_names(const file_list *list) {
     for (int i = 1; i < list->count; i++)
@@ -120,32 +124,44 @@ static tsr_status check_names(const file_list *list) {
     return TSR_OK;
 }
 
-static tsr_status pair(train_files *files, const char *const folders[2], file_list lists[2]) {
-    for (int i = 0, k = 0; i < lists[0].count || k < lists[1].count; i++, k++) {
-        named_file *input = &lists[0].files[i], *target = &lists[1].files[k];
-        int order = i == lists[0].count   ? 1
-                    : k == lists[1].count ? -1
-                                          : strcmp(input->name, target->name);
-        if (order)
-            return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s has no file of that name",
-                        order < 0 ? input->path : target->path, folders[order < 0]);
-        TRY(add_sample(files, &input->path, &target->path, 0));
+/* The i-th file of each folder has the same name. */
+static tsr_status join(train_files *files, const char *const *folders, file_list *lists,
+                       named_file **of) {
+    int count = files->path_count;
+    for (int i = 0;; i++) {
+        int ended = 0;
+        for (int k = 0; k < count; k++) {
+            of[k] = i < lists[k].count ? &lists[k].files[i] : NULL;
+            ended += !of[k];
+        }
+        if (ended == count)
+            return TSR_OK;
+        for (int k = 1; k < count; k++) {
+            int order = !of[0] ? 1 : !of[k] ? -1 : strcmp(of[0]->name, of[k]->name);
+            if (order && (of[0] || of[k]))
+                return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: %s has no file of that name",
+                            order < 0 ? of[0]->path : of[k]->path, folders[order < 0 ? k : 0]);
+        }
+        TRY(add_sample(files, of, 0));
     }
-    return TSR_OK;
 }
 
-static tsr_status find_pairs(train_files *files, job *j, const char *const folders[2]) {
-    file_list lists[2] = {{0}, {0}};
-    tsr_status status = TSR_OK;
-    for (int i = 0; i < 2 && status == TSR_OK; i++) {
-        status = list_folder(j, folders[i], &lists[i]);
+static tsr_status find_groups(train_files *files, job *j, const char *const *folders) {
+    int count = files->path_count;
+    file_list *lists = calloc((size_t)count, sizeof *lists);
+    named_file **of = calloc((size_t)count, sizeof *of);
+    tsr_status status = lists && of ? TSR_OK : fail_memory();
+    for (int k = 0; k < count && status == TSR_OK; k++) {
+        status = list_folder(j, folders[k], &lists[k]);
         if (status == TSR_OK)
-            status = check_names(&lists[i]);
+            status = check_names(&lists[k]);
     }
     if (status == TSR_OK)
-        status = pair(files, folders, lists);
-    free_list(&lists[0]);
-    free_list(&lists[1]);
+        status = join(files, folders, lists, of);
+    for (int k = 0; k < count && lists; k++)
+        free_list(&lists[k]);
+    free(lists);
+    free(of);
     return status;
 }
 
@@ -204,7 +220,7 @@ static tsr_status add_classes(train_files *files, job *j, const char *folder, la
                     "%s: has one class only, '%s': there is nothing to tell apart", folder,
                     names->names[0]);
     qsort(names->names, (size_t)names->count, sizeof *names->names, compare_texts);
-    files->folders = names->count;
+    files->classes = names->count;
     for (int i = 0; i < names->count; i++) {
         char path[PATH_MAX];
         int class = i;
@@ -227,19 +243,19 @@ static tsr_status find_classes(train_files *files, job *j, const char *folder) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-tsr_status train_find_files(const train_options *o, job *j, train_files *made) {
-    const char *const folders[2] = {o->data, o->targets};
-    *made = (train_files){0};
+tsr_status train_find_files(train_form form, job *j, const char *const *folders, int folder_count,
+                            train_files *made) {
+    *made = (train_files){.path_count = folder_count};
     tsr_status status;
-    switch (train_form_of(o)) {
+    switch (form) {
     case TRAIN_FOLDERS:
-        status = find_pairs(made, j, folders);
+        status = find_groups(made, j, folders);
         break;
     case TRAIN_HALVES:
-        status = add_all(made, j, o->data, 0);
+        status = add_all(made, j, folders[0], 0);
         break;
     default:
-        status = find_classes(made, j, o->data);
+        status = find_classes(made, j, folders[0]);
     }
     if (status != TSR_OK)
         train_free_files(made);
@@ -248,8 +264,9 @@ tsr_status train_find_files(const train_options *o, job *j, train_files *made) {
 
 void train_free_files(train_files *files) {
     for (int i = 0; i < files->count; i++) {
-        free(files->samples[i].input);
-        free(files->samples[i].target);
+        for (int k = 0; k < files->path_count; k++)
+            free(files->samples[i].paths[k]);
+        free(files->samples[i].paths);
         free(files->samples[i].elements);
     }
     free(files->samples);

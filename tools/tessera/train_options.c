@@ -6,7 +6,7 @@
 #include <string.h>
 
 train_form train_form_of(const train_options *o) {
-    return o->targets ? TRAIN_FOLDERS : o->side_by_side ? TRAIN_HALVES : TRAIN_CLASSES;
+    return o->targets.count ? TRAIN_FOLDERS : o->side_by_side ? TRAIN_HALVES : TRAIN_CLASSES;
 }
 
 int train_every(const train_options *o) {
@@ -14,9 +14,9 @@ int train_every(const train_options *o) {
 }
 
 static tsr_status check_data(const train_options *o) {
-    if (!o->data)
+    if (!o->data.count)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no files to train with: give --data FOLDER");
-    if (o->targets && o->side_by_side)
+    if (o->targets.count && o->side_by_side)
         return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "--side-by-side has targets in the files of --data, --targets has others");
     if (!(o->validation < 1))
@@ -89,9 +89,11 @@ tsr_status train_check_options(const train_options *o, const char *model) {
 
 static void add_files(option_set *set, train_options *o) {
     const option items[] = {
-        {"data", 0, "FOLDER", "inputs: files, or a folder of them for each class", OPTION_TEXT,
-         &o->data, 0, NULL},
-        {"targets", 0, "FOLDER", "targets: files that have the names of --data's", OPTION_TEXT,
+        {"data", 0, "[NAME=]FOLDER",
+         "files of an input, or a folder of them for each class; repeatable", OPTION_LIST, &o->data,
+         0, NULL},
+        {"targets", 0, "[NAME=]FOLDER",
+         "targets of an output: files that have the names of --data's; repeatable", OPTION_LIST,
          &o->targets, 0, NULL},
         {"side-by-side", 0, NULL, "pictures of --data: the left half is input, the right target",
          OPTION_FLAG, &o->side_by_side, 0, NULL},
@@ -125,6 +127,8 @@ static void add_update(option_set *set, train_options *o) {
          "mse, l1, smooth-l1, cross-entropy, binary-cross-entropy, ssim (l1; classes: "
          "cross-entropy)",
          OPTION_CHOICE, &o->loss, 0, losses},
+        {"target-weight", 0, "NAME=W", "what the loss of an output counts (1); repeatable",
+         OPTION_LIST, &o->target_weights, 0, NULL},
         {"optimizer", 0, "NAME", "adam, adamw or sgd (adam)", OPTION_CHOICE, &o->update, 0,
          updates},
         {"rate", 0, "R", "learning rate (0.001)", OPTION_NUMBER, &o->rate, 0, NULL},

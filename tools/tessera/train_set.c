@@ -11,22 +11,6 @@ static const uint64_t most_kept = 1u << 30; /* bytes of samples that are kept in
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* part: 0: the whole file; 1, 2: the left and the right half of a picture. */
-static tsr_status load(const train_side *side, const char *path, int part, tensor *made) {
-    image_side place;
-    TRY(file_check_regular(path));
-    if (!picture_is_file(path))
-        return part ? fail(TSR_ERROR_INVALID_ARGUMENT, "%s: is no picture, which has halves", path)
-                    : tensor_load(path, made);
-    if (side->info.shape.rank != 4)
-        return fail(TSR_ERROR_SHAPE, "%s: '%s' %s is no batch of pictures; give .npy files", path,
-                    side->info.name, info_label(&side->info).text);
-    TRY(part ? image_load_half(path, part == 2, &side->info, &side->image, made, &place)
-             : image_load(path, &side->info, &side->image, made, &place));
-    image_side_free(&place);
-    return TSR_OK;
-}
-
 /* A file may leave out axis 0, the batch. */
 static bool is_sample(const tsr_shape *wanted, const tsr_shape *given) {
     tsr_shape shorter = {.rank = wanted->rank - 1};
@@ -36,7 +20,8 @@ static bool is_sample(const tsr_shape *wanted, const tsr_shape *given) {
 
 static tsr_status check_sample(const train_set *s, const train_side *side, const char *path,
                                const tensor *t) {
-    const char *what = side == &s->input ? "a sample of input" : "a target of output";
+    const char *what =
+        side < s->sides + s->input_count ? "a sample of input" : "a target of output";
     if (!is_sample(&side->info.shape, &t->shape))
         return fail(TSR_ERROR_SHAPE, "%s: is %s, but %s '%s' is %s", path,
                     shape_label(&t->shape).text, what, side->info.name,
@@ -52,7 +37,7 @@ static tsr_status check_sample(const train_set *s, const train_side *side, const
 static tsr_status read_side(const train_set *s, const train_side *side, const char *path, int part,
                             float *elements) {
     tensor t;
-    TRY(load(side, path, part, &t));
+    TRY(train_load(side, path, part, &t));
     tsr_status status = check_sample(s, side, path, &t);
     if (status == TSR_OK)
         memcpy(elements, t.values, t.count * sizeof *elements);
@@ -61,14 +46,15 @@ static tsr_status read_side(const train_set *s, const train_side *side, const ch
 }
 
 static tsr_status read_sample(const train_set *s, const train_sample *sample, float *elements) {
-    bool halves = s->form == TRAIN_HALVES;
-    float *target = elements + s->input.count;
-    TRY(read_side(s, &s->input, sample->input, halves ? 1 : 0, elements));
-    if (s->form != TRAIN_CLASSES)
-        return read_side(s, &s->target, halves ? sample->input : sample->target, halves ? 2 : 0,
-                         target);
-    for (size_t i = 0; i < s->target.count; i++)
-        target[i] = i == (size_t)sample->class;
+    for (int k = 0; k < s->side_count; k++) {
+        const train_side *side = &s->sides[k];
+        bool classes = s->form == TRAIN_CLASSES && k >= s->input_count;
+        for (size_t i = 0; classes && i < side->count; i++)
+            elements[side->before + i] = i == (size_t)sample->class;
+        if (!classes)
+            TRY(read_side(s, side, sample->paths[s->form == TRAIN_FOLDERS ? k : 0],
+                          s->form == TRAIN_HALVES ? 1 + k : 0, elements + side->before));
+    }
     return TSR_OK;
 }
 
@@ -86,17 +72,18 @@ static void add_checksum(train_set *s, size_t bytes) {
 
 /* Each file is read before training begins, so that a bad one is told now. */
 static tsr_status read_all(train_set *s) {
-    size_t bytes = (s->input.count + s->target.count) * sizeof *s->scratch;
+    size_t bytes = s->sample_count * sizeof *s->scratch;
     uint64_t kept = 0;
     s->scratch = malloc(bytes);
     if (!s->scratch)
         return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for a sample");
     for (int i = 0; i < s->files.count; i++) {
         train_sample *sample = &s->files.samples[i];
-        progress("reading %d of %d: %s", i + 1, s->files.count, sample->input);
+        progress("reading %d of %d: %s", i + 1, s->files.count, sample->paths[0]);
         TRY(read_sample(s, sample, s->scratch));
         add_checksum(s, bytes);
-        s->input.image.silent = s->target.image.silent = true; /* one note is enough */
+        for (int k = 0; k < s->side_count; k++)
+            s->sides[k].image.silent = true; /* one note is enough */
         kept += bytes;
         sample->elements = kept <= most_kept ? malloc(bytes) : NULL;
         if (sample->elements)
@@ -106,120 +93,42 @@ static tsr_status read_all(train_set *s) {
     return TSR_OK;
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------- */
+/* ---- the batch ---------------------------------------------------------------------------------
+ */
 
-static tsr_status check_input(const job *j) {
-    if (j->input_count != 1)
-        return fail(TSR_ERROR_UNSUPPORTED,
-                    "%s: has %d inputs: training is of networks that have one", j->path,
-                    j->input_count);
-    const tsr_tensor_info *info = &j->inputs[0].info;
-    return info->shape.rank >= 2
-               ? TSR_OK
-               : fail(TSR_ERROR_UNSUPPORTED,
-                      "input '%s' is %s: training needs a batch, and more axes after it",
-                      info->name, info_label(info).text);
+/* The size of an input that fixes it; NULL: none does. */
+static tsr_status find_fixed_batch(const job *j, const tsr_tensor_info **fixed) {
+    *fixed = NULL;
+    for (int i = 0; i < j->input_count; i++) {
+        const tsr_tensor_info *info = &j->inputs[i].info;
+        if (info->shape.dim[0] < 0)
+            continue;
+        if (*fixed && (*fixed)->shape.dim[0] != info->shape.dim[0])
+            return fail(TSR_ERROR_UNSUPPORTED,
+                        "inputs '%s' and '%s' are %s and %s: training needs one batch for both",
+                        (*fixed)->name, info->name, info_label(*fixed).text, info_label(info).text);
+        *fixed = info;
+    }
+    return TSR_OK;
 }
 
 static tsr_status choose_batch(train_set *s, const job *j) {
     enum { USUAL_BATCH = 16 };
-    int64_t fixed = j->inputs[0].info.shape.dim[0];
+    const tsr_tensor_info *fixed;
     int count = train_set_count(s), asked = s->o->batch;
-    if (fixed >= 0 && asked && asked != fixed)
+    TRY(find_fixed_batch(j, &fixed));
+    if (fixed && asked && asked != fixed->shape.dim[0])
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--batch %d: input '%s' is %s: its batch is fixed",
-                    asked, j->inputs[0].info.name, info_label(&j->inputs[0].info).text);
-    int64_t batch = fixed >= 0 ? fixed : asked ? asked : count < USUAL_BATCH ? count : USUAL_BATCH;
+                    asked, fixed->name, info_label(fixed).text);
+    int64_t batch = fixed   ? fixed->shape.dim[0]
+                    : asked ? asked
+                            : (count < USUAL_BATCH ? count : USUAL_BATCH);
     if (batch < 1 || batch > count)
         return fail(TSR_ERROR_INVALID_ARGUMENT,
                     "a batch of %lld, but there are %d samples to train with", (long long)batch,
                     count);
     s->batch = (int)batch;
     return TSR_OK;
-}
-
-static bool is_open(const tsr_shape *shape) {
-    return tsr_shape_count(shape) < 0;
-}
-
-/* Sizes that are still open are those of the first file. */
-static tsr_status shape_input(train_set *s, job *j) {
-    tsr_shape *shape = &s->input.info.shape;
-    tensor first;
-    s->input.info = j->inputs[0].info;
-    s->input.image = j->inputs[0].image;
-    shape->dim[0] = 1;
-    if (is_open(shape)) {
-        TRY(load(&s->input, s->files.samples[0].input, s->form == TRAIN_HALVES, &first));
-        int without = shape->rank - first.shape.rank; /* axes */
-        for (int i = 1; i < shape->rank && (without == 0 || without == 1); i++)
-            shape->dim[i] = shape->dim[i] < 0 ? first.shape.dim[i - without] : shape->dim[i];
-        tensor_free(&first);
-    }
-    if (is_open(shape) || tsr_shape_count(shape) == 0)
-        return fail(TSR_ERROR_SHAPE, "%s: input '%s' is %s, of which it has not all sizes",
-                    s->files.samples[0].input, s->input.info.name,
-                    info_label(&j->inputs[0].info).text);
-    s->input.count = (size_t)tsr_shape_count(shape);
-    j->inputs[0].info.shape = *shape;
-    j->inputs[0].info.shape.dim[0] = s->batch;
-    j->inputs[0].shaped = true;
-    return TSR_OK;
-}
-
-/* As the cpu backend plans it, before anything is made on the device that trains. */
-static tsr_status find_output_shape(const job *j, tsr_shape *shape) {
-    tsr_device *device;
-    tsr_session *session;
-    tsr_tensor_info info;
-    TRY(job_device(&(job_options){0}, "cpu", &device));
-    tsr_status status = job_session(j, device, &(tsr_session_desc){0}, &session);
-    if (status == TSR_OK) {
-        status = tsr_session_output(session, 0, &info);
-        if (status == TSR_OK)
-            *shape = info.shape;
-        else
-            fail_library(status);
-        tsr_session_destroy(session);
-    }
-    tsr_device_destroy(device);
-    return status;
-}
-
-static tsr_status check_classes(const train_set *s, const job *j) {
-    const tsr_tensor_info *info = &s->target.info;
-    size_t classes = class_count(&info->shape), folders = (size_t)s->files.folders;
-    if (!classes)
-        return fail(TSR_ERROR_SHAPE,
-                    "folders of classes, but output '%s' is %s, no vector of classes; "
-                    "--side-by-side and --targets are for others",
-                    info->name, shape_label(&info->shape).text);
-    if (j->description.labels.count ? (size_t)j->description.labels.count == classes
-                                    : folders == classes)
-        return TSR_OK;
-    return fail(
-        TSR_ERROR_SHAPE, "%s: has %zu folders of classes, but output '%s' has %zu classes%s",
-        s->o->data, folders, info->name, classes,
-        folders < classes ? "; labels in the model's description name those that lack one" : "");
-}
-
-static tsr_status shape_target(train_set *s, const job *j) {
-    train_side *target = &s->target;
-    tsr_shape shape;
-    TRY(find_output_shape(j, &shape));
-    TRY_LIBRARY(tsr_model_output(j->model, 0, &target->info));
-    target->info.shape = shape;
-    if (shape.rank < 2 || shape.dim[0] != s->batch || tsr_shape_count(&shape) < 1)
-        return fail(TSR_ERROR_UNSUPPORTED,
-                    "output '%s' is %s: training needs the batch, %d, and more axes after it",
-                    target->info.name, shape_label(&shape).text, s->batch);
-    target->info.shape.dim[0] = 1;
-    target->count = (size_t)tsr_shape_count(&target->info.shape);
-    target->image = j->output_images[0];
-    memcpy(target->image.range, target->image.out_range, sizeof target->image.range);
-    target->image.mean_count = target->image.scale_count = 0;
-    target->image.threshold_text = NULL;
-    target->image.fit = s->input.image.fit;
-    return s->form == TRAIN_CLASSES ? check_classes(s, j) : TSR_OK;
 }
 
 /* ---- augmentation ---------------------------------------------------------------------------- */
@@ -250,17 +159,17 @@ void train_set_augment(const train_set *s, tsr_trainer_desc *desc) {
     desc->crop = o->crop;
     desc->brightness = desc->contrast = desc->saturation = (float)o->color;
     desc->recolor_targets = o->color_targets;
-    desc->channels_last = is_channels_last(&s->input);
+    desc->channels_last = is_channels_last(&s->sides[0]);
     if (o->color > 0) {
-        desc->input_colors = color_range(&s->input.image);
-        desc->target_colors = color_range(&s->target.image);
+        desc->input_colors = color_range(&s->sides[0].image);
+        desc->target_colors = color_range(&s->sides[s->input_count].image);
     }
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-double train_set_range(const train_set *s) {
-    return fabs(s->target.image.range[1] - s->target.image.range[0]);
+double train_side_range(const train_side *target) {
+    return fabs(target->image.range[1] - target->image.range[0]);
 }
 
 int train_set_count(const train_set *s) {
@@ -282,13 +191,25 @@ static int draw_sample(train_set *s) {
     return s->order[s->next++];
 }
 
-tsr_status train_set_draw(train_set *s, float *inputs, float *targets) {
-    for (int i = 0; i < s->batch; i++, inputs += s->input.count, targets += s->target.count) {
-        const float *elements;
-        TRY(find_elements(s, &s->files.samples[draw_sample(s)], &elements));
-        memcpy(inputs, elements, s->input.count * sizeof *inputs);
-        memcpy(targets, elements + s->input.count, s->target.count * sizeof *targets);
+size_t train_set_place(const train_set *s, int side) {
+    return (size_t)s->batch * s->sides[side].before;
+}
+
+/* The i-th of a batch. */
+static tsr_status put_sample(const train_set *s, int sample, int i, float *elements) {
+    const float *from;
+    TRY(find_elements(s, &s->files.samples[sample], &from));
+    for (int k = 0; k < s->side_count; k++) {
+        const train_side *side = &s->sides[k];
+        memcpy(elements + train_set_place(s, k) + (size_t)i * side->count, from + side->before,
+               side->count * sizeof *elements);
     }
+    return TSR_OK;
+}
+
+tsr_status train_set_draw(train_set *s, float *elements) {
+    for (int i = 0; i < s->batch; i++)
+        TRY(put_sample(s, draw_sample(s), i, elements));
     return TSR_OK;
 }
 
@@ -297,13 +218,10 @@ void train_set_skip(train_set *s, int steps) {
         draw_sample(s);
 }
 
-tsr_status train_set_held(const train_set *s, int at, float *inputs, float *targets) {
-    for (int i = 0; i < s->batch; i++, inputs += s->input.count, targets += s->target.count) {
+tsr_status train_set_held(const train_set *s, int at, float *elements) {
+    for (int i = 0; i < s->batch; i++) {
         int index = at + i < s->held ? at + i : s->held - 1;
-        const float *elements;
-        TRY(find_elements(s, &s->files.samples[s->order[train_set_count(s) + index]], &elements));
-        memcpy(inputs, elements, s->input.count * sizeof *inputs);
-        memcpy(targets, elements + s->input.count, s->target.count * sizeof *targets);
+        TRY(put_sample(s, s->order[train_set_count(s) + index], i, elements));
     }
     return TSR_OK;
 }
@@ -326,13 +244,24 @@ static tsr_status hold_out(train_set *s) {
                       "--validation: that leaves none of %d samples to train with", s->files.count);
 }
 
+static tsr_status find_files(train_set *s, job *j) {
+    int count = s->form == TRAIN_FOLDERS ? s->side_count : 1;
+    const char **folders = malloc((size_t)count * sizeof *folders);
+    if (!folders)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory");
+    for (int k = 0; k < count; k++)
+        folders[k] = s->sides[k].folder;
+    tsr_status status = train_find_files(s->form, j, folders, count, &s->files);
+    free(folders);
+    return status;
+}
+
 static tsr_status open_set(train_set *s, job *j) {
-    TRY(check_input(j));
-    TRY(train_find_files(s->o, j, &s->files));
+    TRY(train_find_sides(s, j));
+    TRY(find_files(s, j));
     TRY(hold_out(s));
     TRY(choose_batch(s, j));
-    TRY(shape_input(s, j));
-    TRY(shape_target(s, j));
+    TRY(train_shape_sides(s, j));
     return read_all(s);
 }
 
@@ -348,6 +277,7 @@ tsr_status train_set_open(train_set *made, const train_options *o, job *j) {
 
 void train_set_close(train_set *s) {
     train_free_files(&s->files);
+    free(s->sides);
     free(s->order);
     free(s->scratch);
     *s = (train_set){0};

@@ -23,9 +23,11 @@ static tsr_status put_model(FILE *file, const char *what, const tsr_model *model
 }
 
 static void put_samples(FILE *file, const train_set *s) {
-    fprintf(file, "%d samples of %s and %s (checksum %016" PRIx64 ")\n", s->files.count,
-            shape_label(&s->input.info.shape).text, shape_label(&s->target.info.shape).text,
-            s->checksum);
+    fprintf(file, "%d samples of", s->files.count);
+    for (int k = 0; k < s->side_count; k++)
+        fprintf(file, "%s '%s' %s", k ? " and" : "", s->sides[k].info.name,
+                shape_label(&s->sides[k].info.shape).text);
+    fprintf(file, " (checksum %016" PRIx64 ")\n", s->checksum);
     fprintf(file, "%d samples held out\n--batch %d\n", s->held, s->batch);
 }
 

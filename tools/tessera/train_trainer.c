@@ -2,12 +2,14 @@
 #include "tool.h"
 #include "train.h"
 
-static tsr_trainer_desc describe(const train_set *s, const job *j, tsr_loss loss,
+#include <stdlib.h>
+
+static tsr_trainer_desc describe(const train_set *s, const job *j, const tsr_loss_term *terms,
                                  const tsr_session_desc *shapes) {
     const train_options *o = s->o;
     return (tsr_trainer_desc){
-        .loss = loss,
-        .range = loss == TSR_LOSS_SSIM ? (float)train_set_range(s) : 0,
+        .losses = terms,
+        .loss_count = s->side_count - s->input_count,
         .update = (tsr_update)o->update,
         .learning_rate = (float)o->rate,
         .beta1 = (float)o->beta1,
@@ -36,12 +38,28 @@ static tsr_trainer_desc describe(const train_set *s, const job *j, tsr_loss loss
     };
 }
 
+/* By target; free() it. NULL: there is not enough memory. */
+static tsr_loss_term *make_terms(const train_set *s, tsr_loss loss) {
+    const train_side *targets = s->sides + s->input_count;
+    int count = s->side_count - s->input_count;
+    tsr_loss_term *terms = calloc((size_t)count, sizeof *terms);
+    for (int i = 0; terms && i < count; i++)
+        terms[i] = (tsr_loss_term){
+            .output = targets[i].info.name,
+            .loss = loss,
+            .weight = targets[i].weight,
+            .range = loss == TSR_LOSS_SSIM ? (float)train_side_range(&targets[i]) : 0};
+    return terms;
+}
+
 tsr_status train_make_trainer(const train_set *s, const job *j, tsr_loss loss, tsr_device *device,
                               const tsr_model *discriminator, tsr_trainer **made) {
     tsr_session_desc shapes = {0};
-    tsr_status status = job_describe_shapes(j, &shapes);
+    tsr_loss_term *terms = make_terms(s, loss);
+    tsr_status status = terms ? job_describe_shapes(j, &shapes)
+                              : fail(TSR_ERROR_OUT_OF_MEMORY, "not enough memory for losses");
     if (status == TSR_OK) {
-        tsr_trainer_desc desc = describe(s, j, loss, &shapes);
+        tsr_trainer_desc desc = describe(s, j, terms, &shapes);
         desc.discriminator = discriminator;
         train_set_augment(s, &desc);
         status = tsr_trainer_create(device, j->model, &desc, made);
@@ -50,5 +68,6 @@ tsr_status train_make_trainer(const train_set *s, const job *j, tsr_loss loss, t
             fail_library(status);
     }
     job_free_shapes(&shapes);
+    free(terms);
     return status;
 }

@@ -200,8 +200,8 @@ static tsr_status draw_group(tsr_runner *r, int *pass) {
     return timed ? run_timed(r, node, begin, *pass) : run_passes(r, begin, *pass);
 }
 
-/* A GPU works on the first passes while the others are recorded. On an H100 a network of 36 passes
- * took 0.83 ms instead of 1.15 with 8, more with 1 or 32. */
+/* After so many passes a GPU is told to begin with them, while others are recorded. A run of 36 of
+ * them took 0.83 ms on an H100; 1.01 told after each, 1.02 after 32, 1.15 at the end only. */
 enum { FLUSHED_PASSES = 8 };
 
 tsr_status tsr_gles_draw(tsr_runner *r) {

@@ -137,6 +137,7 @@ expect 2 'neither 1 nor --batch 5' bench relu.onnx --backend cpu --batch 5 --sha
 "$build/make_case" 13 'Reshape x[1,8] s(1,2,4) -> y' stiff.onnx
 expect 2 '--batch 2: ' bench stiff.onnx --backend cpu --batch 2
 expect 2 "node 'Reshape" bench stiff.onnx --backend cpu --batch 2
+expect 2 '--batch 2000000000: ' bench chain.onnx --backend cpu --batch 2000000000 # before any element is repeated
 expect 2 'expects a whole number' bench chain.onnx --batch 0
 "$build/make_case" 13 'Relu x[] -> y' scalar.onnx
 expect 2 'no input has an axis' bench scalar.onnx --backend cpu --batch 2

@@ -298,6 +298,14 @@ refused '--warmup 4 and --hold: there are only 9 steps' filter.onnx --data in --
 refused '--beta1 is for --optimizer adam' filter.onnx --data in --targets moved "${never[@]}" --beta1 0.5 --optimizer sgd
 model 'Add x[N,3] z[N,3] -> a; MatMul a w{3,3} -> y' two.onnx
 refused '--color is a part, 0 to 1' filter.onnx --data in --targets in "${never[@]}" --color 1.5
+check 'pictures of two layouts are made' of_python 'exec(open("samples.py").read().split("for i in range(15)")[0])
+for i in range(3):
+    npy(f"first_channels/{i}.npy", [3, 5, 5], [0] * 75)
+    npy(f"last_channels/{i}.npy", [5, 5, 3], [0] * 75)'
+model 'Transpose z[N,5,5,3] -> t perm=0,3,1,2; Add x[N,3,5,5] t -> a; Conv a w{3,3,3,3} -> y pads=1,1,1,1' layouts.onnx
+layouts=(layouts.onnx --data x=first_channels --data z=last_channels --targets first_channels --steps 1)
+check 'pictures of two layouts' train "${layouts[@]}" -o layouts-trained.onnx
+refused "has another order of axes" "${layouts[@]}" "${never[@]}" --flip
 refused '--color-targets needs --color' filter.onnx --data in --targets in "${never[@]}" --color-targets
 refused "input 'z' has no files: give --data z=FOLDER" two.onnx --data in_npy --targets moved_npy "${never[@]}"
 refused 'has 2 inputs: give each its --data NAME=FOLDER, and --targets' two.onnx --data classes "${never[@]}"

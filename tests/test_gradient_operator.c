@@ -41,7 +41,8 @@ static void test_results(void **state) {
 
 static void refuse(const char *text, tsr_status status, const char *words) {
     tsr_graph *graph = read_graph(onnx_case(OPSET, text));
-    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), status);
+    tsr_late_nodes late;
+    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval, &late), status);
     if (!strstr(tsr_last_error(), words))
         fail_msg("'%s' instead of '%s'", tsr_last_error(), words);
     tsr_graph_destroy(graph);
@@ -61,6 +62,8 @@ static void test_refusals(void **state) {
     refuse("Neg a[] -> l; Neg b[] -> c; Gradient b -> y xs=b| y=l", bad,
            "no differentiable path leads from");
     refuse("Neg a[2] -> l; Gradient a -> y xs=a| y=l", bad, "is no float of one element");
+    refuse("Mul a[] a -> l; Gradient a a -> y xs=a|a| y=l", invalid, "name 'a' twice");
+    refuse("Mul a[] a -> l; Gradient a a -> y xs=a| zs=a| y=l", invalid, "name 'a' twice");
     refuse("Neg a:int32[] -> l; Gradient a -> y xs=a| y=l", bad, "is no float");
     refuse("Unique a[3] -> u; ReduceSum u -> l keepdims=0; Gradient a -> y xs=a| y=l", unsupported,
            "Unique");

@@ -196,8 +196,6 @@ static void list_updates(const tsr_training *t, tsr_builder *b, const tsr_traini
 
 /* Of a tensor's first axis, as [N, 1, 1, 1]: few elements, which others follow. */
 static int build_squares(tsr_builder *b, int gradient) {
-    if (b->status != TSR_OK)
-        return TSR_NONE;
     const tsr_shape shape = b->graph->values[gradient].shape, listed = {4, {shape.dim[0], 1, 1, 1}};
     int64_t axes[TSR_MAX_RANK];
     for (int i = 1; i < shape.rank; i++)
@@ -213,7 +211,9 @@ static int build_sum_of_squares(tsr_builder *b, const update_list *list) {
     int *parts = TSR_NEW(b->graph->arena, list->count, int);
     int sum = TSR_NONE, count = 0;
     if (!parts)
-        return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+        tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+    if (b->status != TSR_OK) /* gradients are TSR_NONE, too */
+        return TSR_NONE;
     for (int i = 0; i < list->count; i++) {
         int gradient = list->updates[i].gradient;
         if (b->graph->values[gradient].shape.rank > 1) {

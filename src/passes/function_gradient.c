@@ -46,13 +46,6 @@ static void find_inputs(tsr_builder *b, tsr_body *body) {
     body->input_count = count;
 }
 
-static bool is_input(const tsr_body *body, int value) {
-    for (int i = 0; i < body->input_count; i++)
-        if (body->inputs[i] == value)
-            return true;
-    return false;
-}
-
 static bool is_wanted(const tsr_node *node, const bool *wanted) {
     for (int i = 0; i < node->output_count; i++)
         if (node->outputs[i] != TSR_NONE && wanted[node->outputs[i]])
@@ -60,24 +53,38 @@ static bool is_wanted(const tsr_node *node, const bool *wanted) {
     return false;
 }
 
+/* By value: is it an input? None is two. */
+static const bool *mark_inputs(tsr_builder *b, const tsr_body *body) {
+    bool *is_input = TSR_NEW(b->graph->arena, b->list->source_values, bool);
+    for (int i = 0; is_input && i < body->input_count; i++) {
+        int value = body->inputs[i];
+        if (is_input[value])
+            tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "\"xs\" and \"zs\" name '%s' twice",
+                                       b->graph->values[value].name));
+        is_input[value] = true;
+    }
+    return is_input;
+}
+
 /* Those that y needs, as far as the inputs. */
 static void find_nodes(tsr_builder *b, tsr_body *body, int y) {
     const int count = b->list->source_count;
+    const bool *is_input = mark_inputs(b, body);
     bool *wanted = TSR_NEW(b->graph->arena, b->list->source_values, bool);
     tsr_node *nodes = TSR_NEW(b->graph->arena, count, tsr_node);
-    if (!wanted || !nodes) {
+    if (!is_input || !wanted || !nodes) {
         tsr_build_fail(b, tsr_out_of_memory(b->graph));
         return;
     }
     int first = count;
-    wanted[y] = !is_input(body, y);
+    wanted[y] = !is_input[y];
     for (int n = count - 1; n >= 0; n--) {
         const tsr_node *node = &b->list->source[n];
         if (!is_wanted(node, wanted))
             continue;
         nodes[--first] = *node;
         for (int i = 0; i < node->input_count; i++)
-            if (node->inputs[i] != TSR_NONE && !is_input(body, node->inputs[i]))
+            if (node->inputs[i] != TSR_NONE && !is_input[node->inputs[i]])
                 wanted[node->inputs[i]] = true;
     }
     body->nodes = nodes + first;

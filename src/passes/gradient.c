@@ -176,8 +176,8 @@ static tsr_status explain(const tsr_gradients *all, const tsr_node *node, tsr_st
     write_way(all, node, way, sizeof way);
     while (!is_wrt(all, from))
         from = find_dependent(all, &all->nodes[all->graph->values[from].producer]);
-    return tsr_fail_context(status, "%s: node '%s' (%s), by which '%s' depends on '%s' (by '%s'%s)",
-                            all->graph->file, node->name, tsr_node_op_name(node),
+    return tsr_fail_context(status, "node '%s' (%s), by which '%s' depends on '%s' (by '%s'%s)",
+                            node->name, tsr_node_op_name(node),
                             all->graph->values[all->of->loss].name, all->graph->values[from].name,
                             node->name, way);
 }
@@ -188,15 +188,14 @@ static tsr_status check_values(const tsr_graph *graph, const tsr_gradient_reques
     const tsr_value *value = &graph->values[of->loss];
     if (!tsr_dtype_is_float(value->dtype) || tsr_shape_count(&value->shape) != 1)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "%s: the loss '%s', %s of shape %s, is no float of one element",
-                        graph->file, value->name, tsr_dtype_name(value->dtype),
-                        tsr_shape_text(&value->shape));
+                        "the loss '%s', %s of shape %s, is no float of one element", value->name,
+                        tsr_dtype_name(value->dtype), tsr_shape_text(&value->shape));
     for (int i = 0; i < of->wrt_count; i++) {
         value = &graph->values[of->wrt[i]];
         if (!tsr_dtype_is_float(value->dtype) || value->data)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "%s: there is no gradient with respect to '%s', %s", graph->file,
-                            value->name, value->data ? "a constant" : tsr_dtype_name(value->dtype));
+                            "there is no gradient with respect to '%s', %s", value->name,
+                            value->data ? "a constant" : tsr_dtype_name(value->dtype));
     }
     return TSR_OK;
 }
@@ -321,9 +320,8 @@ static tsr_status make_gradients(tsr_gradients *all, int *gradients) {
         gradients[i] = all->gradient[all->of->wrt[i]];
         if (gradients[i] == TSR_NONE)
             return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "%s: no differentiable path leads from '%s' to the loss '%s'",
-                            graph->file, graph->values[all->of->wrt[i]].name,
-                            graph->values[all->of->loss].name);
+                            "no differentiable path leads from '%s' to the loss '%s'",
+                            graph->values[all->of->wrt[i]].name, graph->values[all->of->loss].name);
     }
     return TSR_OK;
 }
@@ -361,9 +359,10 @@ tsr_status tsr_add_gradients(tsr_graph *graph, tsr_eval_fn eval,
                           .bytes = &folding.bytes,
                           .folding = &folding};
     tsr_status status = tsr_append_gradients(&list, request, gradients);
-    if (status == TSR_OK)
+    if (status == TSR_OK) {
         tsr_remove_dropped(graph);
-    else
-        undo(graph, nodes, node_count, value_count);
-    return status;
+        return TSR_OK;
+    }
+    undo(graph, nodes, node_count, value_count);
+    return tsr_fail_context(status, "%s", graph->file);
 }

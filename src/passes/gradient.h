@@ -22,8 +22,8 @@ typedef struct tsr_gradient_request {
 tsr_status tsr_add_gradients(tsr_graph *graph, tsr_eval_fn eval,
                              const tsr_gradient_request *request, int *gradients);
 
-/* The same for the nodes of a list of tsr_prepare(), all of which are the graph's; after a failure
- * there may be more of them. Folded ones stay, dropped. */
+/* The same for the nodes of a list of tsr_prepare(), all of which are the graph's; after a failure,
+ * whose message does not name the file, there may be more of them. Folded ones stay, dropped. */
 tsr_status tsr_append_gradients(tsr_node_list *list, const tsr_gradient_request *request,
                                 int *gradients);
 

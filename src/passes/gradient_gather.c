@@ -260,6 +260,8 @@ void tsr_gradient_tensor_scatter(tsr_gradient_call *g) {
     tsr_build_fail(&g->b, tsr_node_tensor_scatter(g->b.graph, g->node, &how));
     if (g->b.graph->values[g->dy].dtype != TSR_DTYPE_F32)
         tsr_grad_refuse(g, "of other types than float32 it");
+    if (g->b.status == TSR_OK && shape.dim[how.axis] > 1 << 24)
+        tsr_grad_refuse(g, "of more than 2^24 places it");
     if (g->b.status != TSR_OK)
         return;
     int places = tsr_grad_expand(g, written_places(g, &how, shape.dim[how.axis]), &updates);

@@ -175,9 +175,11 @@ static tsr_status end_late(tsr_graph *graph, tsr_late_nodes *late) {
     return TSR_OK;
 }
 
-/* What was appended before a failure is dropped. */
+/* What was appended before a failure is dropped. Late nodes lack tensors that Gradient names. */
 static tsr_status prepare_node(tsr_node_list *list, const tsr_node *node, tsr_late_nodes *late) {
     int first = list->count;
+    if (node->op == TSR_OP_Gradient)
+        late = NULL;
     bool is_late = late && reads_late(late, node);
     tsr_status status = is_late ? TSR_OK : tsr_append_prepared(list, node);
     if (status != TSR_OK && late && status == TSR_ERROR_UNSUPPORTED && tsr_failed_until_run()) {

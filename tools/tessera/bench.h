@@ -85,7 +85,7 @@ typedef struct bench_training {
 } bench_training;
 
 typedef struct bench {
-    const job *j;
+    job *j;
     const bench_options *o;
     tsr_device *device;
     tsr_device_info info;
@@ -134,8 +134,10 @@ void bench_progress(const bench_options *o, int done, const char *what);
 
 /* ---- bench_batch.c --------------------------------------------------------------------------- */
 
-/* Repeats every input along its first axis, which has one element or already `batch`. */
+/* Makes `batch` the size of every input's first axis, which has one element or already `batch`. */
 tsr_status bench_set_batch(job *j, int batch);
+/* Repeats elements to these sizes: once a session has been planned with them. */
+tsr_status bench_repeat_inputs(job *j);
 
 /* ---- bench_run.c: runs ----------------------------------------------------------------------- */
 

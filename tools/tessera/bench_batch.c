@@ -5,23 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tsr_status repeat(tensor *t, int batch, const char *name) {
-    float *grown = NULL;
-    size_t limit = SIZE_MAX / sizeof *grown / (size_t)batch;
-    if (t->count <= limit)
-        grown = realloc(t->values, (t->count ? t->count : 1) * (size_t)batch * sizeof *grown);
-    if (!grown)
-        return fail(TSR_ERROR_OUT_OF_MEMORY, "input '%s': not enough memory for --batch %d", name,
-                    batch);
-    t->values = grown;
-    for (int i = 1; i < batch; i++)
-        memcpy(grown + (size_t)i * t->count, grown, t->count * sizeof *grown);
-    t->count *= (size_t)batch;
-    t->shape.dim[0] = batch;
-    return TSR_OK;
-}
-
-static tsr_status set_batch(job *j, int index, int batch) {
+static tsr_status set_size(job *j, int index, int batch) {
     job_input *input = &j->inputs[index];
     tsr_shape *shape = &input->info.shape;
     tsr_tensor_info declared;
@@ -31,7 +15,6 @@ static tsr_status set_batch(job *j, int index, int batch) {
     if (shape->dim[0] != 1)
         return fail(TSR_ERROR_SHAPE, "input '%s' is %s: its first size is neither 1 nor --batch %d",
                     input->info.name, shape_label(shape).text, batch);
-    TRY(repeat(&input->tensor, batch, input->info.name));
     shape->dim[0] = batch;
     input->shaped = true;
     j->resized = j->resized || (declared.shape.rank > 0 && declared.shape.dim[0] >= 0);
@@ -43,8 +26,33 @@ tsr_status bench_set_batch(job *j, int batch) {
     for (int i = 0; i < j->input_count; i++) {
         if (j->inputs[i].fixed || j->inputs[i].info.shape.rank < 1)
             continue;
-        TRY(set_batch(j, i, batch));
+        TRY(set_size(j, i, batch));
         any = true;
     }
     return any ? TSR_OK : fail(TSR_ERROR_SHAPE, "%s: no input has an axis for --batch", j->path);
+}
+
+static tsr_status repeat(job_input *input) {
+    tensor *t = &input->tensor;
+    size_t count = (size_t)tsr_shape_count(&input->info.shape);
+    if (t->count == 0 || t->count == count)
+        return TSR_OK;
+    float *grown =
+        count <= SIZE_MAX / sizeof *grown ? realloc(t->values, count * sizeof *grown) : NULL;
+    if (!grown)
+        return fail(TSR_ERROR_OUT_OF_MEMORY, "input '%s': not enough memory for --batch",
+                    input->info.name);
+    t->values = grown;
+    for (size_t at = t->count; at < count; at += t->count)
+        memcpy(grown + at, grown, t->count * sizeof *grown);
+    t->count = count;
+    t->shape = input->info.shape;
+    return TSR_OK;
+}
+
+tsr_status bench_repeat_inputs(job *j) {
+    for (int i = 0; i < j->input_count; i++)
+        if (!j->inputs[i].fixed)
+            TRY(repeat(&j->inputs[i]));
+    return TSR_OK;
 }

@@ -82,7 +82,8 @@ static tsr_status compare_outputs(const flight *f, int number) {
         TRY_LIBRARY(tsr_session_output(f->session, i, &info));
         size_t bytes = (size_t)tsr_shape_count(&info.shape) * sizeof(float);
         if (memcmp(b->outputs[i], f->results[number * b->output_count + i], bytes) != 0)
-            return fail(TSR_ERROR_DEVICE, "output '%s': %d runs in flight: not as of one alone",
+            return fail(TSR_ERROR_DEVICE,
+                        "output '%s' of %d runs in flight differs from that of a run alone",
                         info.name, f->count);
     }
     return TSR_OK;

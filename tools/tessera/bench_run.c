@@ -155,6 +155,8 @@ tsr_status bench_measure(bench *b) {
     TRY(open_device(b));
     if (b->o->batch || b->o->in_flight > 1)
         TRY(check_session(b));
+    if (b->o->batch)
+        TRY(bench_repeat_inputs(b->j));
     TRY(bench_starts(b));
     TRY(measure_sessions(b));
     if (b->o->against)

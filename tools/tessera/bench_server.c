@@ -65,7 +65,9 @@ tsr_status bench_serve(bench *b) {
     TRY(job_device(&b->o->job, NULL, &b->device));
     TRY_LIBRARY(tsr_device_get_info(b->device, &b->info));
     TRY(job_session(b->j, b->device, &(tsr_session_desc){0}, &session));
-    tsr_status status = serve_runs(b, session);
+    tsr_status status = b->o->batch ? bench_repeat_inputs(b->j) : TSR_OK;
+    if (status == TSR_OK)
+        status = serve_runs(b, session);
     tsr_session_destroy(session);
     return status;
 }

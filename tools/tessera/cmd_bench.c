@@ -32,7 +32,7 @@ static tsr_status check_files(const bench_options *o, const char *model) {
     return TSR_OK;
 }
 
-static tsr_status bench_model(const job *j, const bench_options *o) {
+static tsr_status bench_model(job *j, const bench_options *o) {
     bench b = {.j = j, .o = o, .gpu_ms = -1, .output_count = tsr_model_output_count(j->model)};
     b.outputs = calloc((size_t)b.output_count + 1, sizeof *b.outputs);
     tsr_status status = TSR_OK;

@@ -95,7 +95,7 @@ double train_side_range(const train_side *target);
 /* Samples that are not held out. */
 int train_set_count(const train_set *s);
 /* What the options say of changes of pictures, and what colours these samples have. */
-void train_set_augment(const train_set *s, tsr_trainer_desc *desc);
+tsr_status train_set_augment(const train_set *s, tsr_trainer_desc *desc);
 /* The next batch, in an order that changes after each round. Side by side: elements of side k are
  * those from train_set_place(s, k) on. */
 tsr_status train_set_draw(train_set *s, float *elements);

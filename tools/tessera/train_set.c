@@ -133,9 +133,22 @@ static tsr_status choose_batch(train_set *s, const job *j) {
 
 /* ---- augmentation ---------------------------------------------------------------------------- */
 
+static bool is_picture(const train_side *side) {
+    image_view view;
+    return side->info.shape.rank == 4 && image_view_of(&side->info.shape, &side->image, &view);
+}
+
+/* NULL: there is none. */
+static const train_side *find_picture(const train_side *sides, int count) {
+    for (int k = 0; k < count; k++)
+        if (is_picture(&sides[k]))
+            return &sides[k];
+    return NULL;
+}
+
 static bool is_channels_last(const train_side *side) {
     image_view view;
-    return image_view_of(&side->info.shape, &side->image, &view) && view.channels_last;
+    return side && image_view_of(&side->info.shape, &side->image, &view) && view.channels_last;
 }
 
 static double of_channel(const double *numbers, int count, int channel, double without) {
@@ -153,17 +166,42 @@ static tsr_color_range color_range(const image_options *image) {
     return made;
 }
 
-void train_set_augment(const train_set *s, tsr_trainer_desc *desc) {
+/* Pictures that change change alike: each has the layout of the first input's, and the colours of
+ * the first input's or the first target's. */
+static tsr_status check_pictures(const train_side *sides, int count, bool recolored,
+                                 const tsr_trainer_desc *desc, const tsr_color_range *colors) {
+    for (int k = 0; k < count; k++) {
+        const train_side *side = &sides[k];
+        if (!is_picture(side) || !(desc->flip || desc->crop || recolored))
+            continue;
+        const tsr_color_range own = color_range(&side->image);
+        bool alike = is_channels_last(side) == desc->channels_last;
+        if (!alike || (recolored && memcmp(&own, colors, sizeof own) != 0))
+            return fail(TSR_ERROR_UNSUPPORTED,
+                        "--flip, --crop and --color: '%s' %s has %s than other pictures",
+                        side->info.name, info_label(&side->info).text,
+                        alike ? "another range, mean or scale" : "another order of axes");
+    }
+    return TSR_OK;
+}
+
+tsr_status train_set_augment(const train_set *s, tsr_trainer_desc *desc) {
     const train_options *o = s->o;
+    const train_side *targets = s->sides + s->input_count;
+    const int target_count = s->side_count - s->input_count;
+    const train_side *input = find_picture(s->sides, s->input_count),
+                     *target = find_picture(targets, target_count);
     desc->flip = o->flip;
     desc->crop = o->crop;
     desc->brightness = desc->contrast = desc->saturation = (float)o->color;
     desc->recolor_targets = o->color_targets;
-    desc->channels_last = is_channels_last(&s->sides[0]);
-    if (o->color > 0) {
-        desc->input_colors = color_range(&s->sides[0].image);
-        desc->target_colors = color_range(&s->sides[s->input_count].image);
-    }
+    desc->channels_last = is_channels_last(input);
+    if (input && o->color > 0)
+        desc->input_colors = color_range(&input->image);
+    if (target && o->color_targets)
+        desc->target_colors = color_range(&target->image);
+    TRY(check_pictures(s->sides, s->input_count, o->color > 0, desc, &desc->input_colors));
+    return check_pictures(targets, target_count, o->color_targets, desc, &desc->target_colors);
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */

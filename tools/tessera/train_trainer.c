@@ -61,11 +61,10 @@ tsr_status train_make_trainer(const train_set *s, const job *j, tsr_loss loss, t
     if (status == TSR_OK) {
         tsr_trainer_desc desc = describe(s, j, terms, &shapes);
         desc.discriminator = discriminator;
-        train_set_augment(s, &desc);
-        status = tsr_trainer_create(device, j->model, &desc, made);
-        progress_clear();
-        if (status != TSR_OK)
+        status = train_set_augment(s, &desc);
+        if (status == TSR_OK && (status = tsr_trainer_create(device, j->model, &desc, made)))
             fail_library(status);
+        progress_clear();
     }
     job_free_shapes(&shapes);
     free(terms);

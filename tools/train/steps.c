@@ -37,6 +37,24 @@ static tsr_model *make_model(bool image, int classes) {
     return model;
 }
 
+/* Standard input as at the top. */
+static void answer(tsr_trainer *trainer, const tsr_array *inputs, const tsr_array *targets) {
+    int steps, reads;
+    float loss = 0;
+    while (scanf("%d %d", &steps, &reads) == 2) {
+        struct timespec from, to;
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        for (int i = 0; i < steps; i++)
+            need(tsr_trainer_step(trainer, inputs, 1, targets, 1,
+                                  reads || i == steps - 1 ? &loss : NULL));
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        double ms =
+            1e3 * difftime(to.tv_sec, from.tv_sec) + 1e-6 * (double)(to.tv_nsec - from.tv_nsec);
+        printf("{\"ms\": %f, \"loss\": %f}\n", ms / steps, (double)loss);
+        fflush(stdout);
+    }
+}
+
 int main(int argc, char **argv) {
     static float inputs[BATCH * 28 * 28], targets[BATCH * 10];
     const bool image = argc > 1 && !strcmp(argv[1], "image");
@@ -46,8 +64,6 @@ int main(int argc, char **argv) {
     tsr_device *device;
     tsr_trainer *trainer;
     tsr_device_info info;
-    int steps, reads;
-    float loss = 0;
     for (size_t i = 0; i < given.count; i++)
         inputs[i] = (float)(i * 7919 % 1000) / 500 - 1;
     for (size_t i = 0; i < BATCH; i++)
@@ -59,18 +75,7 @@ int main(int argc, char **argv) {
     need(tsr_trainer_create(device, model, &desc, &trainer));
     printf("{\"device\": \"%s (%s)\"}\n", info.backend, info.name);
     fflush(stdout);
-    while (scanf("%d %d", &steps, &reads) == 2) {
-        struct timespec from, to;
-        clock_gettime(CLOCK_MONOTONIC, &from);
-        for (int i = 0; i < steps; i++)
-            need(tsr_trainer_step(trainer, &given, 1, &wanted, 1,
-                                  reads || i == steps - 1 ? &loss : NULL));
-        clock_gettime(CLOCK_MONOTONIC, &to);
-        double ms =
-            1e3 * difftime(to.tv_sec, from.tv_sec) + 1e-6 * (double)(to.tv_nsec - from.tv_nsec);
-        printf("{\"ms\": %f, \"loss\": %f}\n", ms / steps, (double)loss);
-        fflush(stdout);
-    }
+    answer(trainer, &given, &wanted);
     tsr_trainer_destroy(trainer);
     tsr_model_free(model);
     tsr_device_destroy(device);

@@ -29,9 +29,9 @@ _Static_assert(2 * (TSR_MAX_SOURCES + 1) + 4 <= 64 && TSR_MAX_PLANES < 16, "a nu
 
 uint64_t tsr_gles_variant(const tsr_backend_device *device, const tsr_plan *plan,
                           const tsr_pass *pass) {
-    uint64_t variant = sides_of_table(pass);
     if (!device->is_llvmpipe)
         return 0;
+    uint64_t variant = sides_of_table(pass);
     for (int i = 0; i < pass->source_count; i++)
         variant = variant << 2 | sides_of_source(plan, pass->sources[i]);
     return variant << 4 | planes_of_output(plan, pass);

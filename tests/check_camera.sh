@@ -23,8 +23,8 @@ are_same() { # are_same NAME PICTURE PICTURE
 is_near() { # is_near NAME X Y RED GREEN BLUE: within 2
     local got
     got=$(pixel "$2" "$3")
-    echo "$got ${*:4}" | awk 'NF != 6 { exit 1 } { for (c = 1; c < 4; c++) { d = $c - $(c + 3); if (d > 2 || d < -2) exit 1 } }' &&
-        good=yes || good=no
+    echo "$got ${*:4}" | awk 'NF != 6 { exit 1 }
+        { for (c = 1; c < 4; c++) { d = $c - $(c + 3); if (d > 2 || d < -2) exit 1 } }' && good=yes || good=no
     report $good "$1" "pixel ($2, $3) is $got, not ${*:4}"
 }
 # The N-th picture of the network, of every frame: nth N PREFIX ARGUMENTS...

@@ -23,8 +23,8 @@ are_same() { # are_same NAME PICTURE PICTURE
 is_near() { # is_near NAME X Y RED GREEN BLUE: within 2
     local got
     got=$(pixel "$2" "$3")
-    echo "$got ${*:4}" | awk '{ for (c = 1; c < 4; c++) { d = $c - $(c + 3); if (d > 2 || d < -2) exit 1 } }' &&
-        good=yes || good=no
+    echo "$got ${*:4}" | awk 'NF != 6 { exit 1 }
+        { for (c = 1; c < 4; c++) { d = $c - $(c + 3); if (d > 2 || d < -2) exit 1 } }' && good=yes || good=no
     report $good "$1" "pixel ($2, $3) is $got, not ${*:4}"
 }
 # The N-th picture of the network, of every frame: nth N PREFIX ARGUMENTS...
@@ -90,6 +90,7 @@ expect_of 'no such model' 2 'nosuch.onnx' "$camera" nosuch.onnx --pattern
 expect_of 'an option that is none' 2 'no option --nonsense' "$camera" --nonsense 1
 expect_of 'no size' 2 '--size expects WxH' "$camera" --size 64 --pattern
 expect_of 'no range' 2 '--range expects LO:HI' "$camera" --range 1:1 --pattern
+expect_of 'an endless range' 2 '--range expects LO:HI' "$camera" --range 0:inf --pattern
 expect_of 'no such backend' 2 '--backend expects' "$camera" --backend cpu --pattern
 printf '{"tessera": 1, "inputs": {"x": {"mean": [1, 2, 3]}}}' >described.json
 expect_of 'a mean for each channel' 2 'described.json' "$camera" described.onnx --pattern
@@ -165,6 +166,9 @@ check 'by ffmpeg' env PATH="$PWD/bin:$PATH" FILM=444.y4m "$camera" same.onnx --f
 are_same 'twice, as the film itself' ffmpeg-result.png 444-result.png
 expect_of 'ffmpeg fails' 2 'other.mp4: ffmpeg makes no film of it' env PATH="$PWD/bin:$PATH" FILM=/dev/null \
     "$camera" same.onnx --film other.mp4
+printf '#!/bin/sh\n[ ! -e ran ] || exit\ntouch ran\nexec cat "$FILM"\n' >bin/ffmpeg
+expect_of 'ffmpeg fails the second time' 0 'other.mp4 has no whole frame' env PATH="$PWD/bin:$PATH" FILM=444.y4m \
+    "$camera" same.onnx --film other.mp4 --every-frame --frames 5
 expect_of 'no ffmpeg' 2 'other.mp4 is no y4m film, and ffmpeg' env PATH=/nowhere "$camera" same.onnx --film other.mp4
 
 # ---- cameras ----
@@ -176,7 +180,7 @@ are_same 'the pattern in its place' first-result.png none-result.png
 fake() { # fake KIND COMMAND...
     ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 FAKE_CAMERA=$1 LD_PRELOAD=$build/fake_camera.so "${@:2}"
 }
-for kind in yuyv nv12 mjpg; do
+for kind in yuyv nv12 mjpg bare; do
     check "a camera, $kind" fake $kind nth 5 $kind same.onnx --device /dev/video99
     check "its size, $kind" look $kind-result.png 160 120
     is_near "red, $kind" 30 100 255 0 0
@@ -191,6 +195,7 @@ broken unplugged ': the camera was unplugged'
 fake short timeout 5 "$camera" same.onnx --device /dev/video99 --frames 1 >out 2>err
 [ $? = 124 ] && good=yes || good=no
 report $good 'frames that are not whole are left out'
+check 'and told once' test "$(grep -c 'a frame is broken or not whole' err)" = 1
 
 # ---- keys and the mouse, and no growth ----
 

@@ -238,6 +238,14 @@ check 'S saves' look saved/pix2pix-001-input.png 256 256
 is_pixel 'what the mouse drew' 96 85 '0 0 0'
 is_pixel 'what it drew in orange' 96 185 '245 140 31'
 
+# Escape leaves only if it is pressed twice within seconds, also where another window was made meanwhile.
+printf 'key Escape\nframes 1\nscreenshot asked.png\nframes 1000\nlose\nwait\nkey Escape\nframes 3\nsave asked\n' >clock.txt
+"$pix2pix" --model small.onnx --script clock.txt >out 2>err &
+program=$!
+until_file asked.png true && kill -STOP $program && sleep 5 && kill -CONT $program
+wait $program
+check 'the clock goes on in another window' look asked-input.png 256 256
+
 # ---- no growth ----
 
 # The hand-drawn sketches that are shipped: over a thousand frames after the first two.

@@ -210,6 +210,8 @@ if command -v xprop >/dev/null; then
     xprop -root -remove RESOURCE_MANAGER
     check 'has a large window' look dense.png 2120 1272
     is_pixel 'with a large tooltip' 380 80 '14 14 19'
+else
+    lacking xprop "${TSR_REQUIRE_DRIVER:-}"
 fi
 
 # ---- the drawing is kept ----

@@ -1,7 +1,8 @@
 /* A camera for check_camera.sh, by LD_PRELOAD: /dev/video99 is a file in memory that answers
- * V4L2's requests. FAKE_CAMERA says how: yuyv, nv12 or mjpg;
- * busy, radio, raw (a format that is none of these), short (frames that are not whole), unplugged
- * (after three frames). The left half of frames is red, the right half green. */
+ * V4L2's requests. FAKE_CAMERA says how: yuyv, nv12, mjpg or
+ * bare (mjpg without Huffman tables); busy, radio, raw (a format that is none of these), short
+ * (frames that are not whole), unplugged (after three frames). The left half of frames is red, the
+ * right half green. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -30,6 +31,10 @@ static bool is(const char *what) {
     return strcmp(how ? how : "yuyv", what) == 0;
 }
 
+static bool is_jpeg(void) {
+    return is("mjpg") || is("bare");
+}
+
 static int fail(int code) {
     errno = code;
     return -1;
@@ -47,10 +52,10 @@ int open(const char *path, int flags, ...) {
 }
 
 static __u32 format(void) {
-    return is("nv12")   ? V4L2_PIX_FMT_NV12
-           : is("mjpg") ? V4L2_PIX_FMT_MJPEG
-           : is("raw")  ? V4L2_PIX_FMT_SBGGR8
-                        : V4L2_PIX_FMT_YUYV;
+    return is("nv12")  ? V4L2_PIX_FMT_NV12
+           : is_jpeg() ? V4L2_PIX_FMT_MJPEG
+           : is("raw") ? V4L2_PIX_FMT_SBGGR8
+                       : V4L2_PIX_FMT_YUYV;
 }
 
 static int set_format(struct v4l2_pix_format *p) {
@@ -93,6 +98,17 @@ static void append(void *context, void *data, int size) {
     j->bytes += (size_t)size;
 }
 
+/* As of cameras that leave the Huffman tables to the reader. */
+static void remove_tables(jpeg *j) {
+    for (size_t i = 0; i + 4 < j->bytes; i++)
+        if (j->to[i] == 0xFF && j->to[i + 1] == 0xC4) {
+            size_t segment = 2 + 256 * (size_t)j->to[i + 2] + j->to[i + 3];
+            j->bytes -= segment;
+            memmove(j->to + i, j->to + i + segment, j->bytes - i);
+            return;
+        }
+}
+
 static size_t compress(unsigned char *to) {
     static unsigned char rgb[HEIGHT][WIDTH][3];
     jpeg j = {to, 0};
@@ -100,6 +116,8 @@ static size_t compress(unsigned char *to) {
         for (int x = 0; x < WIDTH; x++)
             rgb[y][x][x >= WIDTH / 2] = 255;
     stbi_write_jpg_to_func(append, &j, WIDTH, HEIGHT, 3, rgb, 95);
+    if (is("bare"))
+        remove_tables(&j);
     return j.bytes;
 }
 
@@ -111,7 +129,7 @@ static int take_buffer(struct v4l2_buffer *b) {
         return fail(ENODEV);
     if (frames++ % 2 || !queued[b->index])
         return fail(EAGAIN);
-    b->bytesused = (__u32)(is("mjpg") ? compress(frame) : paint(frame));
+    b->bytesused = (__u32)(is_jpeg() ? compress(frame) : paint(frame));
     queued[b->index] = false;
     return pwrite(camera, frame, BYTES, (off_t)b->index * BYTES) == BYTES ? 0 : -1;
 }

@@ -21,8 +21,8 @@ done
 cd "$(dirname "$0")/.."
 source tools/packages.sh
 need_packages "${build_packages[@]}" "${window_packages[@]}" "${driver_packages[@]}" g++ clang libclang-rt-dev \
-    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools parallel patch xvfb xdotool dpkg-dev fakeroot file lintian \
-    python3-numpy python3-onnx python3-venv
+    libegl-dev libgles-dev libcmocka-dev libonnx-testdata glslang-tools parallel patch xvfb xdotool x11-utils \
+    dpkg-dev fakeroot file lintian python3-numpy python3-onnx python3-venv
 # Their packages start daemons, and its test has to be root: only where nobody works.
 [ -z "${CI:-}" ] || [ "$(id -u)" -ne 0 ] || need_packages slurmctld slurmd munge
 jobs=$(nproc)

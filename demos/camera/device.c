@@ -3,6 +3,7 @@
 
 #include "source.h"
 
+#include "jpeg.h"
 #include "message.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ typedef struct device {
     struct v4l2_buffer held; /* the latest frame's, to be given back */
     bool holds;
     unsigned char *rgb; /* of the latest JPEG frame, for stbi_image_free */
+    bool said;          /* that a frame was left out */
     long long number;
 } device;
 
@@ -61,9 +63,10 @@ static bool is_whole(const struct v4l2_pix_format *p) {
     bool jpeg = p->pixelformat == V4L2_PIX_FMT_MJPEG, packed = p->pixelformat == V4L2_PIX_FMT_YUYV;
     size_t row = (size_t)p->width * (packed ? 2 : 1), rows = p->height;
     bool sides = p->width > 1 && p->height > 1 && p->width <= MAX_SIDE && p->height <= MAX_SIDE;
-    return sides && (jpeg || (p->width % 2 == 0 && p->bytesperline >= row &&
-                              p->bytesperline % 2 == 0 && p->bytesperline <= 8 * MAX_SIDE &&
-                              p->sizeimage >= (packed ? rows : rows + rows / 2) * p->bytesperline));
+    return sides &&
+           (jpeg || (p->width % 2 == 0 && p->bytesperline >= row &&
+                     p->bytesperline % (packed ? 4 : 2) == 0 && p->bytesperline <= 8 * MAX_SIDE &&
+                     p->sizeimage >= (packed ? rows : rows + rows / 2) * p->bytesperline));
 }
 
 /* The driver chooses the size nearest to the one wanted. */
@@ -187,8 +190,8 @@ static void lay_out_pairs(const device *d, const unsigned char *data, frame *f) 
 }
 
 static bool decode_jpeg(device *d, const unsigned char *data, size_t bytes, frame *f) {
-    int width, height, channels;
-    unsigned char *rgb = stbi_load_from_memory(data, (int)bytes, &width, &height, &channels, 3);
+    int width, height;
+    unsigned char *rgb = jpeg_decode(data, bytes, &width, &height);
     if (!rgb || width != f->width || height != f->height) {
         stbi_image_free(rgb);
         return false;
@@ -241,8 +244,12 @@ static source_news next_frame(void *state, frame *f) {
     struct v4l2_buffer *back = good ? &d->held : &b;
     if ((d->holds || !good) && control(d, VIDIOC_QBUF, back))
         return fail_in_stream(d);
-    if (!good)
+    if (!good) {
+        if (!d->said)
+            complain("%s: a frame is broken or not whole and is left out", d->path);
+        d->said = true;
         return SOURCE_NOTHING;
+    }
     d->held = b;
     d->holds = true;
     *f = made;

@@ -190,8 +190,8 @@ static bool start_ffmpeg(film *f) {
     if (!failed)
         return true;
     f->ffmpeg = 0;
-    return complain("%s is no y4m film, and ffmpeg, which reads others, is not here: %s", f->path,
-                    strerror(failed));
+    return complain("%s is no y4m film, and ffmpeg, which reads others, cannot be started: %s",
+                    f->path, strerror(failed));
 }
 
 static bool start(film *f) {
@@ -277,7 +277,7 @@ static void deliver(film *f, frame *out) {
 
 /* From the beginning again, unless it is a pipe, whose last frame stays. */
 static source_news end(film *f) {
-    if (f->format.number < 0) {
+    if (f->format.number < 0 || !f->in_film) {
         complain("%s has no whole frame", f->path);
         return SOURCE_FAILED;
     }

@@ -97,13 +97,19 @@ static bool begin_run(app *a) {
     return true;
 }
 
+/* Before the first result, frames are shown alone. */
+static bool show_source(app *a) {
+    return a->result.texture || a->network.running || !a->source.fresh ||
+           converter_draw(&a->converter, &a->source.frame, &a->pictures[a->shown]);
+}
+
 /* False if the demo cannot continue. */
 static bool work(app *a) {
     network *n = &a->network;
     bool waits = a->source.desc.every && (n->running || a->source.fresh);
     if (!a->paused && !waits)
         source_poll(&a->source, glfwGetTime());
-    if (!a->source.state)
+    if (!a->source.state || !show_source(a))
         return false;
     if (!n->session || (!n->running && (!a->source.fresh || !network_prepare(n, slice_ms))))
         return true;

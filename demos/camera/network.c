@@ -171,19 +171,11 @@ static bool fail(network *n) {
     return false;
 }
 
-static void *get_proc_address(const char *name) {
-    union { /* ISO C has no cast from function to object pointers */
-        GLFWglproc function;
-        void *object;
-    } proc = {glfwGetProcAddress(name)};
-    return proc.object;
-}
-
 static bool open_device(network *n) {
     tsr_device_desc desc = {.backend = n->now.backend};
     if (is_gles(n))
-        desc.gles =
-            (tsr_gles_desc){.platform = TSR_PLATFORM_CURRENT, .get_proc_address = get_proc_address};
+        desc.gles = (tsr_gles_desc){.platform = TSR_PLATFORM_CURRENT,
+                                    .get_proc_address = gl_get_proc_address};
     bool good = tsr_device_create(&desc, &n->device) == TSR_OK;
     take_context_back(n);
     return good;

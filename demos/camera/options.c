@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "message.h"
+#include "values.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static const char usage[] =
     "  --device FILE           camera (/dev/video0; the pattern if it cannot be used)\n"
     "  --film FILE             y4m film, again and again; '-': the standard input; any other film "
     "if\n"
-    "                          ffmpeg is here\n"
+    "                          ffmpeg is installed\n"
     "  --pattern               moving test pattern\n"
     "  --size WxH              size of the camera's and the pattern's frames (640x480), and of "
     "the\n"
@@ -36,14 +37,9 @@ static const char usage[] =
     "\n"
     "Exit codes: 0 success, 2 bad usage or input, 3 no window, no OpenGL ES 3, or device error.\n";
 
-static bool parse_range(const char *text, options *o) {
-    char *end, *second = NULL;
-    o->range.low = strtof(text, &end);
-    bool good = end != text && *end == ':';
-    if (good)
-        o->range.high = strtof(end + 1, &second);
-    o->has_range = good && second != end + 1 && !*second && o->range.low < o->range.high;
-    return o->has_range || complain("--range expects LO:HI, as -1:1, not '%s'", text);
+static bool set_range(const char *text, options *o) {
+    o->has_range = parse_range(text, &o->range.low, &o->range.high);
+    return o->has_range;
 }
 
 static bool parse_size(const char *text, options *o) {
@@ -59,24 +55,10 @@ static bool parse_size(const char *text, options *o) {
            complain("--size expects WxH of 16 to 4096 pixels, as 640x480, not '%s'", text);
 }
 
-static bool parse_precision(const char *text, options *o) {
-    o->settings.precision = !strcmp(text, "fp16") ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
-    return !strcmp(text, "fp16") || !strcmp(text, "fp32") ||
-           complain("--precision expects fp32 or fp16, not '%s'", text);
-}
-
 static bool parse_backend(const char *text, options *o) {
     o->settings.backend = text;
     return !strcmp(text, "gles") || !strcmp(text, "webgpu") ||
            complain("--backend expects gles or webgpu, not '%s'", text);
-}
-
-static bool parse_frames(const char *text, options *o) {
-    char *end;
-    long frames = strtol(text, &end, 10);
-    o->frames = frames > 0 && frames <= 1000000000 ? (int)frames : 0;
-    return (end != text && !*end && o->frames) ||
-           complain("--frames expects a number, not '%s'", text);
 }
 
 static bool set_source(options *o, const source_kind *kind, const char *path) {
@@ -112,10 +94,10 @@ static bool parse_option(const char *name, const char *text, options *o) {
            : !strcmp(name, "--save")       ? set_text(&o->prefix, text)
            : !strcmp(name, "--screenshot") ? set_text(&o->screenshot, text)
            : !strcmp(name, "--size")       ? parse_size(text, o)
-           : !strcmp(name, "--range")      ? parse_range(text, o)
-           : !strcmp(name, "--precision")  ? parse_precision(text, o)
+           : !strcmp(name, "--range")      ? set_range(text, o)
+           : !strcmp(name, "--precision")  ? parse_precision(text, &o->settings.precision)
            : !strcmp(name, "--backend")    ? parse_backend(text, o)
-           : !strcmp(name, "--frames")     ? parse_frames(text, o)
+           : !strcmp(name, "--frames")     ? parse_frames(text, &o->frames)
                                        : complain("there is no option %s; --help lists them", name);
 }
 

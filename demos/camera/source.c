@@ -21,7 +21,7 @@ static bool fall_back(source *s) {
     snprintf(why, sizeof why, "%s", latest_message());
     if (!open_kind(s, &pattern_source))
         return false;
-    announce("%s; here is the test pattern", why);
+    announce("%s; showing the test pattern", why);
     return true;
 }
 

@@ -48,7 +48,7 @@ static void draw_pictures(app *a, rect r) {
     const float half = (r.w - 12 * a->scale) / 2;
     if (!a->result.texture) {
         if (source->texture)
-            draw_panel(a, r, source, "Preparing ...");
+            draw_panel(a, r, source, a->network.session ? "Preparing ..." : "Source");
     } else if (a->mode == VIEW_SPLIT) {
         draw_split(a, r, source);
     } else if (a->mode == VIEW_RESULT) {

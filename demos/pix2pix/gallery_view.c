@@ -56,8 +56,9 @@ static void draw_name(app *a, int i) {
     const rect r = place(a, i);
     const int fitting = (int)(r.w / paint_text_width(p, " "));
     char line[80];
-    int length = i < 9 ? snprintf(line, sizeof line, "%d %s", i + 1, a->gallery.thumbnails[i].name)
-                       : snprintf(line, sizeof line, "%s", a->gallery.thumbnails[i].name);
+    const char *name = a->gallery.thumbnails[i].name;
+    int length = i < 10 ? snprintf(line, sizeof line, "%d %s", (i + 1) % 10, name)
+                        : snprintf(line, sizeof line, "%s", name);
     if (fitting < length)
         line[fitting] = '\0';
     paint_text(p, r.x, r.y + r.h, text, line);

@@ -2,6 +2,7 @@
 
 #include "message.h"
 
+#include <GLFW/glfw3.h>
 #include <stddef.h>
 
 const char gl_fill_vertex[] = "void main() {\n"
@@ -76,4 +77,12 @@ GLuint gl_program(const char *vertex, const char *fragment) {
 bool gl_check(const char *what) {
     GLenum error = glGetError();
     return error == GL_NO_ERROR || complain("%s: GL error 0x%04x", what, (unsigned)error);
+}
+
+void *gl_get_proc_address(const char *name) {
+    union { /* ISO C has no cast from function to object pointers */
+        GLFWglproc function;
+        void *object;
+    } proc = {glfwGetProcAddress(name)};
+    return proc.object;
 }

@@ -22,5 +22,7 @@ extern const char gl_fill_vertex[];
 
 /* Reports a pending GL error; true if there was none. */
 bool gl_check(const char *what);
+/* A function of the current context, as Tessera asks for it. */
+void *gl_get_proc_address(const char *name);
 
 #endif

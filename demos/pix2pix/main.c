@@ -175,8 +175,6 @@ static bool run_frames(app *a, script *s, const options *o, frame_times *times) 
         bool good = draw_frame(a, s), lost = window_is_lost(a);
         if (lost ? !recover(a, o) : !good)
             return false;
-        if (lost) /* GLFW's clock begins with the window */
-            start = before = glfwGetTime();
         count_frame(times, (glfwGetTime() - start) * 1e3);
         a->longest_ms = fmax(a->longest_ms, (glfwGetTime() - start) * 1e3);
         a->frame_ms += ((glfwGetTime() - before) * 1e3 - a->frame_ms) * 0.1;

@@ -38,19 +38,11 @@ const input_info *network_input(const network *n) {
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
-static void *get_proc_address(const char *name) {
-    union { /* ISO C has no cast from function to object pointers */
-        GLFWglproc function;
-        void *object;
-    } proc = {glfwGetProcAddress(name)};
-    return proc.object;
-}
-
 static bool open_instance(network *n, instance *i, const settings *wanted) {
     *i = (instance){.settings = *wanted, .input = *network_input(n), .model = n->model};
     if (!strcmp(wanted->backend, "gles")) {
         i->runner.device = n->device;
-        i->exists = runner_open(&i->runner, i->model, &i->input, wanted, get_proc_address);
+        i->exists = runner_open(&i->runner, i->model, &i->input, wanted, gl_get_proc_address);
         n->device = i->runner.device;
         return i->exists || complain("%s", i->runner.error);
     }

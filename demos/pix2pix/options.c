@@ -1,9 +1,9 @@
 #include "options.h"
 
 #include "message.h"
+#include "values.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
@@ -45,22 +45,6 @@ static const char usage[] =
     "\n"
     "Exit codes: 0 success, 2 bad usage or input, 3 no window, no OpenGL ES 3, or device error.\n";
 
-static bool parse_range(const char *text, options *o) {
-    char *end, *second = NULL;
-    o->low = strtof(text, &end);
-    bool good = end != text && *end == ':';
-    if (good)
-        o->high = strtof(end + 1, &second);
-    good = good && second != end + 1 && !*second && o->low < o->high;
-    return good || complain("--range expects LO:HI, as -1:1, not '%s'", text);
-}
-
-static bool parse_precision(const char *text, options *o) {
-    o->settings.precision = !strcmp(text, "fp16") ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
-    return !strcmp(text, "fp16") || !strcmp(text, "fp32") ||
-           complain("--precision expects fp32 or fp16, not '%s'", text);
-}
-
 static bool parse_backend(const char *text, options *o) {
     o->settings.backend = text;
     return !strcmp(text, "gles") || !strcmp(text, "webgpu") || !strcmp(text, "cpu") ||
@@ -71,14 +55,6 @@ static bool parse_pressure(const char *text, options *o) {
     o->even = !strcmp(text, "off");
     return o->even || !strcmp(text, "on") ||
            complain("--pressure expects on or off, not '%s'", text);
-}
-
-static bool parse_frames(const char *text, options *o) {
-    char *end;
-    long frames = strtol(text, &end, 10);
-    o->frames = frames > 0 && frames <= 1000000000 ? (int)frames : 0;
-    return (end != text && !*end && o->frames) ||
-           complain("--frames expects a number, not '%s'", text);
 }
 
 static bool set_text(const char **to, const char *text) {
@@ -100,11 +76,11 @@ static bool parse_option(const char *name, const char *text, options *o) {
            : !strcmp(name, "--gallery")   ? set_text(&o->gallery, text)
            : !strcmp(name, "--out")       ? set_text(&o->folder, text)
            : !strcmp(name, "--script")    ? set_text(&o->script, text)
-           : !strcmp(name, "--range")     ? parse_range(text, o)
-           : !strcmp(name, "--precision") ? parse_precision(text, o)
+           : !strcmp(name, "--range")     ? parse_range(text, &o->low, &o->high)
+           : !strcmp(name, "--precision") ? parse_precision(text, &o->settings.precision)
            : !strcmp(name, "--backend")   ? parse_backend(text, o)
            : !strcmp(name, "--pressure")  ? parse_pressure(text, o)
-           : !strcmp(name, "--frames")    ? parse_frames(text, o)
+           : !strcmp(name, "--frames")    ? parse_frames(text, &o->frames)
                                        : complain("there is no option %s; --help lists them", name);
 }
 

@@ -96,7 +96,8 @@ static void draw_prompt(app *a) {
     const prompt *prompt = &a->prompt;
     const float margin = 12 * a->scale, letter = paint_text_width(p, " ");
     const float width = (float)a->width - 2 * margin, y = (float)a->height / 4;
-    const int lines = 3 + prompt->match_count, most = (int)((width - 2 * margin) / letter) - 4;
+    const int lines = 3 + prompt->match_count,
+              most = (int)fmaxf((width - 2 * margin) / letter - 4, 0);
     const int length = (int)strlen(prompt->text);
     char line[PROMPT_SIZE + 8];
     paint_rect(p, (rect){margin, y, width, (float)(lines + 1) * p->line}, shade);

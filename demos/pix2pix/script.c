@@ -23,8 +23,10 @@ bool script_open(script *s, const char *path) {
                  size == capacity ? "a script has less than 1 MiB" : strerror(errno));
     if (file)
         fclose(file);
-    if (!good)
+    if (!good) {
+        script_close(s);
         return false;
+    }
     s->text[size] = '\0';
     s->next = s->text;
     return true;

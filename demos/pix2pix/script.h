@@ -14,8 +14,9 @@
  *     save PREFIX         write PREFIX-input.png, PREFIX-output.png and PREFIX-both.png
  *     screenshot FILE     save the window as a picture
  *     film PREFIX N       save the window as PREFIX-0001.png, -0002.png, ... after every N points
- * of strokes, with the network's picture of them window W H          resize the window lose go on
- * as if the driver had reset the GPU
+ *                         of strokes, with the network's picture of them
+ *     window W H          resize the window
+ *     lose                go on as if the driver had reset the GPU
  *
  * The demo exits at the end of the script, or with an error when a command fails. */
 #ifndef PIX2PIX_SCRIPT_H

@@ -63,10 +63,12 @@ bool window_is_lost(const app *a) {
 
 bool window_reopen(app *a) {
     int width, height;
+    const double now = glfwGetTime();
     glfwGetWindowSize(a->window, &width, &height);
     window_close(a);
     if (!window_open(a))
         return false;
+    glfwSetTime(now); /* which began with the library: times that are kept stay true */
     glfwSetWindowSize(a->window, width, height);
     window_listen(a);
     a->lost = false;

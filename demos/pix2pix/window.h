@@ -16,7 +16,8 @@ void window_move(app *a, float x, float y);
 void window_measure(app *a);
 /* Whether its context was lost: the driver reset the GPU, and textures and programs are gone. */
 bool window_is_lost(const app *a);
-/* In place of one that is lost: another of its size, with a new context. False on failure. */
+/* In place of one that is lost: another of its size, with a new context; GLFW's clock goes on.
+ * False on failure. */
 bool window_reopen(app *a);
 void window_close(app *a);
 

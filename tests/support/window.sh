@@ -24,6 +24,7 @@ nothing_leaked() {
 # Makes a picture's pixels readable: look FILE WIDTH HEIGHT
 look() {
     width=$2 height=$3
+    rm -f look.npy # of the picture before
     "$build/make_case" 13 "Identity x[1,3,$height,$width] -> y" look.onnx
     "$tool" run look.onnx -i "$1" --range 0:255 -o look.npy --backend cpu >/dev/null 2>err || return 1
     data=$((10 + $(od -An -t u2 -j 8 -N 2 look.npy)))
@@ -37,7 +38,7 @@ pixel() { # pixel X Y: its red, green and blue
 is_pixel() { # is_pixel NAME X Y COLOUR
     local got
     got=$(pixel "$2" "$3")
-    [ "$got" = "$4" ] && good=yes || good=no
+    [ -n "$got" ] && [ "$got" = "$4" ] && good=yes || good=no
     report $good "$1" "pixel ($2, $3) is $got, not $4"
 }
 # How many different colours a grid of points in a region has: colours X Y WIDTH HEIGHT

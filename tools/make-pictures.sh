@@ -41,7 +41,7 @@ for sketch in "$sketches"/hand_*.txt; do
     { cat "$sketch" && printf 'wait\nsave %s\n' "$name"; } >one.txt
     "$build/pix2pix" --script one.txt
 done
-montage hand_*-both.png -tile 4x -geometry 384x192+6+6 -colors 255 png8:"$pictures/hand.png"
+montage hand_*-both.png -tile 4x -geometry 320x160+5+5 "$pictures/hand.png"
 
 "$build/tessera" show "$model" -i hand_fish-input.png --range -1:1 --layer up6 -o mosaic.png
 convert hand_fish-input.png hand_fish-output.png \( mosaic.png -resize x256 \) -bordercolor white -border 4 +append -colors 255 \

@@ -32,16 +32,16 @@ for subject in "${subjects[@]}"; do
     printf "file '%s'\nduration 1.8\n" "$subject-last.png"
 done >frames.txt
 echo "file '${subjects[-1]}-last.png'" >>frames.txt # ffmpeg drops the last duration
-scaled='scale=720:-2:flags=area,split[a][b];[a]palettegen=max_colors=96[p]'
+scaled='scale=720:-2:flags=area,split[a][b];[a]palettegen[p]'
 ffmpeg -loglevel error -y -f concat -i frames.txt \
-    -filter_complex "$scaled;[b][p]paletteuse=dither=none:diff_mode=rectangle" -fps_mode vfr "$pictures/drawing.gif"
+    -filter_complex "$scaled;[b][p]paletteuse=dither=bayer:bayer_scale=5:diff_mode=rectangle" -fps_mode vfr "$pictures/drawing.gif"
 
 for sketch in "$sketches"/hand_*.txt; do
     name=$(basename "$sketch" .txt)
     { cat "$sketch" && printf 'wait\nsave %s\n' "$name"; } >one.txt
     "$build/pix2pix" --script one.txt
 done
-montage hand_*-both.png -tile 4x -geometry 320x160+5+5 "$pictures/hand.png"
+montage hand_*-both.png -tile 4x -geometry 320x160+5+5 -depth 8 "$pictures/hand.png"
 
 "$build/tessera" show "$model" -i hand_fish-input.png --range -1:1 --layer up6 -o mosaic.png
 convert hand_fish-input.png hand_fish-output.png \( mosaic.png -resize x256 \) -bordercolor white -border 4 +append -colors 255 \

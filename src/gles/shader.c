@@ -100,7 +100,7 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
     if (pass->kernel->draw_arg_count)
         tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
     if (variant)
-        tsr_text_add(&p->head, "#define TSR_VARIANT %llu\n", (unsigned long long)variant);
+        tsr_text_add(&p->head, "#define TSR_VARIANT of_%llx\n", (unsigned long long)variant);
     add_constants(&p->head, &p->names, constants);
     return tsr_program_text_start(p);
 }

@@ -34,7 +34,8 @@ typedef struct frame {
     bool full_range; /* of FRAME_YUV: 0 to 255, else 16 to 235 */
 } frame;
 
-/* Where a frame lies in the network's input, in pixels: whole, with bars if aspects differ. */
+/* A rectangle of the network's input, in pixels, that holds the whole frame; where the aspect
+ * ratios differ, bars fill the rest. */
 typedef struct place {
     int x, y, width, height;
 } place;
@@ -46,7 +47,7 @@ typedef struct converter {
 
 bool converter_create(converter *c);
 void converter_destroy(converter *c);
-/* The frame as RGBA8 in a target that is made anew if it has another size. */
+/* Converts the frame to RGBA8. The target is created again if its size is not the frame's. */
 bool converter_draw(converter *c, const frame *f, gl_target *target);
 place frame_place(int width, int height, int into_width, int into_height);
 /* Scales a picture to its place in another, by the mean of the area that a pixel covers; edges: its

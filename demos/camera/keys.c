@@ -1,8 +1,7 @@
 /* Keys, mouse, and what they do. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "app.h"
 #include "message.h"
+#include "numbered.h"
 #include "picture.h"
 
 #include <GLFW/glfw3.h>
@@ -10,9 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { PATH_SIZE = 4096 };
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
@@ -37,17 +33,9 @@ bool app_save(app *a, const char *prefix) {
 }
 
 static void save(app *a) {
-    char prefix[PATH_SIZE], path[PATH_SIZE + 16];
-    for (int number = 1; number < 10000; number++) {
-        if (snprintf(prefix, sizeof prefix, "%s/camera-%03d", a->folder, number) >= PATH_SIZE)
-            break;
-        snprintf(path, sizeof path, "%s-source.png", prefix);
-        if (access(path, F_OK)) {
-            app_save(a, prefix);
-            return;
-        }
-    }
-    complain("%s: no name is free", a->folder);
+    char prefix[PATH_SIZE];
+    if (numbered_prefix(a->folder, "-source.png", prefix))
+        app_save(a, prefix);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */

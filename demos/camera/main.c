@@ -2,6 +2,7 @@
  * is uploaded once; the network reads a texture and its output is drawn: on the backend gles
  * nothing is read back but to save it. */
 #include "app.h"
+#include "display.h"
 #include "message.h"
 #include "picture.h"
 
@@ -15,41 +16,14 @@ static const double slice_ms = 8;
 
 /* ---- the window ------------------------------------------------------------------------------ */
 
-static const char *reason;
-
-static void on_error(int code, const char *description) {
-    (void)code;
-    reason = description;
-}
-
-static bool fail(const char *what) {
-    return complain("%s%s%s", what, reason ? ": " : "", reason ? reason : "");
-}
-
 static bool open_window(app *a) {
-    glfwSetErrorCallback(on_error);
-    if (!glfwInit())
-        return fail("no display; xvfb-run needs none");
-    glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_ES_API);
-    glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_EGL_CONTEXT_API);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    if (!display_begin("no display; xvfb-run needs none"))
+        return false;
     a->window = glfwCreateWindow(1120, 520, "Tessera: camera", NULL, NULL);
-    if (!a->window)
-        return fail("no window with OpenGL ES 3.0 through EGL");
-    glfwMakeContextCurrent(a->window);
-    if (!gladLoadGLES2(glfwGetProcAddress))
-        return complain("the window's OpenGL ES lacks functions of 3.0");
-    glfwSwapInterval(1);
+    if (!display_use(a->window))
+        return false;
     keys_listen(a);
     return true;
-}
-
-static void measure_window(app *a) {
-    float other;
-    glfwGetFramebufferSize(a->window, &a->width, &a->height);
-    glfwGetWindowContentScale(a->window, &a->scale, &other);
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -141,7 +115,7 @@ static bool finish(app *a, const options *o) {
 static int run_frames(app *a, const options *o) {
     while (!a->quit && !glfwWindowShouldClose(a->window)) {
         a->paused ? glfwWaitEventsTimeout(0.1) : glfwPollEvents();
-        measure_window(a);
+        display_measure(a->window, &a->width, &a->height, &a->scale);
         if (!work(a) || (o->frames && !a->network.session))
             return 3;
         if (a->width > 0 && a->height > 0) /* 0: minimized */
@@ -160,7 +134,7 @@ static bool open_app(app *a, const options *o) {
     a->edges = o->edges;
     a->folder = o->folder;
     a->split = 0.5f;
-    measure_window(a);
+    display_measure(a->window, &a->width, &a->height, &a->scale);
     return paint_create(&a->painter, 15 * a->scale) && converter_create(&a->converter) &&
            gl_target_create(&a->input, GL_RGBA8, s->in_width, s->in_height) &&
            gl_target_create(&a->output, GL_RGBA8, s->out_width, s->out_height);

@@ -6,6 +6,7 @@
 
 #include "files.h"
 #include "message.h"
+#include "numbered.h"
 #include "picture.h"
 
 #include <tessera_write.h>
@@ -15,9 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-enum { PATH_SIZE = 4096 };
 
 typedef struct image {
     unsigned char *rgb;
@@ -50,20 +48,10 @@ static bool write_as(const char *prefix, const char *what, const image *i) {
     return i->rgb && picture_write(path, i->rgb, i->width, i->height);
 }
 
-/* <folder>/pix2pix-<number> with the lowest number for which there is no file with this end yet. */
 static bool find_prefix(const char *folder, const char *end, char prefix[PATH_SIZE]) {
-    char path[PATH_SIZE + 16];
     if (!make_folder(folder))
         return complain("%s: the folder cannot be made: %s", folder, strerror(errno));
-    for (int number = 1; number < 10000; number++) {
-        int length = snprintf(prefix, PATH_SIZE, "%s/pix2pix-%03d", folder, number);
-        if (length < 0 || length >= PATH_SIZE)
-            return complain("%s: the name is too long", folder);
-        snprintf(path, sizeof path, "%s%s", prefix, end);
-        if (access(path, F_OK))
-            return true;
-    }
-    return complain("%s: pix2pix-001 to pix2pix-9999 all exist", folder);
+    return numbered_prefix(folder, end, prefix);
 }
 
 static image read_target(const gl_target *t) {

@@ -10,7 +10,8 @@ typedef struct picker {
     enum { PICKER_FREE, PICKER_SQUARE, PICKER_STRIP } held; /* where the mouse button went down */
 } picker;
 
-/* Takes the colour at this point of the popup in area; false: the point lies beside it. */
+/* Chooses the colour at the point (x, y); area: where the popup is. False if the point is outside.
+ */
 bool picker_press(picker *p, rect area, float x, float y);
 /* The pointer has moved with the button down; false: it went down elsewhere. */
 bool picker_drag(picker *p, rect area, float x, float y);

@@ -1,20 +1,9 @@
 #include "window.h"
 
-#include "message.h"
+#include "display.h"
 
 #include <GLFW/glfw3.h>
 #include <string.h>
-
-static const char *reason;
-
-static void on_error(int code, const char *description) {
-    (void)code;
-    reason = description;
-}
-
-static bool fail(const char *what) {
-    return complain("%s%s%s", what, reason ? ": " : "", reason ? reason : "");
-}
 
 /* Drivers without it report no loss. */
 static void find_reset_status(app *a) {
@@ -29,14 +18,8 @@ static void find_reset_status(app *a) {
 
 bool window_open(app *a) {
     static const char title[] = "Tessera: pix2pix";
-    glfwSetErrorCallback(on_error);
-    if (!glfwInit())
-        return fail("no display; tools/demo.sh and xvfb-run need none");
-    glfwWindowHint(GLFW_CLIENT_API, GLFW_OPENGL_ES_API);
-    glfwWindowHint(GLFW_CONTEXT_CREATION_API, GLFW_EGL_CONTEXT_API);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
-    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    if (!display_begin("no display; tools/demo.sh and xvfb-run need none"))
+        return false;
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
@@ -45,13 +28,9 @@ bool window_open(app *a) {
         glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_NO_ROBUSTNESS);
         a->window = glfwCreateWindow(1060, 636, title, NULL, NULL);
     }
-    if (!a->window)
-        return fail("no window with OpenGL ES 3.0 through EGL");
-    glfwMakeContextCurrent(a->window);
+    if (!display_use(a->window))
+        return false;
     find_reset_status(a);
-    if (!gladLoadGLES2(glfwGetProcAddress))
-        return complain("the window's OpenGL ES lacks functions of 3.0");
-    glfwSwapInterval(1);
     glfwSetWindowSizeLimits(a->window, 360, 480, GLFW_DONT_CARE, GLFW_DONT_CARE);
     window_measure(a);
     return true;
@@ -83,9 +62,7 @@ void window_close(app *a) {
 }
 
 void window_measure(app *a) {
-    float other;
-    glfwGetFramebufferSize(a->window, &a->width, &a->height);
-    glfwGetWindowContentScale(a->window, &a->scale, &other);
+    display_measure(a->window, &a->width, &a->height, &a->scale);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */

@@ -15,7 +15,8 @@ open_display() {
     export DISPLAY=:$number
 }
 
-# The last result of a test. Frames of libraries that are gone have no names, and may seem to lie in our program.
+# Reports whether the sanitizers found a fault in our code; the last check of a script. Stack frames of unloaded libraries
+# have no function name, and may be attributed to our program: only lines with a function of ours count.
 nothing_leaked() {
     cat sanitizer.* 2>/dev/null | grep -e " in .*$source" -e 'runtime error' >err && good=no || good=yes
     report $good 'nothing of ours leaked'

@@ -12,7 +12,7 @@ from scribbles import scribble_pairs
 from shapes import shape_pairs
 
 LUMA = (0.299, 0.587, 0.114)
-SHAPES, SCRIBBLES = 12, 24  # one of so many pairs is of this kind
+SHAPES, SCRIBBLES = 12, 24  # 1 of 12 pairs is of simple shapes, 1 of 24 is a scribble
 
 
 def training_pairs(pictures, count):

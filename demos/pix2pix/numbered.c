@@ -1,0 +1,21 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "numbered.h"
+
+#include "message.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+bool numbered_prefix(const char *folder, const char *end, char prefix[PATH_SIZE]) {
+    char path[PATH_SIZE + 16];
+    for (int number = 1; number < 10000; number++) {
+        int length = snprintf(prefix, PATH_SIZE, "%s/" PROGRAM_NAME "-%03d", folder, number);
+        if (length < 0 || length >= PATH_SIZE)
+            return complain("%s: the name is too long", folder);
+        snprintf(path, sizeof path, "%s%s", prefix, end);
+        if (access(path, F_OK))
+            return true;
+    }
+    return complain("%s: " PROGRAM_NAME "-001 to " PROGRAM_NAME "-9999 all exist", folder);
+}

@@ -7,6 +7,8 @@
 #include "support/main.h"
 #include "support/sessions.h"
 
+#include "api/device.h"
+#include "gles/device.h"
 #include "gles/state.h"
 
 #include <stdio.h>
@@ -373,6 +375,26 @@ static void test_current_context_restored(void **state) {
     destroy_caller_context(context);
 }
 
+/* GL_KHR_context_flush_control. */
+enum { RELEASE_BEHAVIOR = 0x82FB };
+
+/* Ours flushes by itself before it stops being current: EGL need not, where it can be told. */
+static void test_release_behavior(void **state) {
+    (void)state;
+    need_backend("gles");
+    tsr_device *device = make_device(NULL);
+    GLint behavior = -1;
+    EXPECT_OK(tsr_gles_begin(device->impl));
+    const char *extensions = eglQueryString(eglGetCurrentDisplay(), EGL_EXTENSIONS);
+    bool offered = extensions && strstr(extensions, "EGL_KHR_context_flush_control");
+    tsr_gl->GetIntegerv(RELEASE_BEHAVIOR, &behavior);
+    EXPECT_OK(tsr_gles_end(device->impl, TSR_OK));
+    tsr_device_destroy(device);
+    if (!offered)
+        skip();
+    assert_int_equal(behavior, GL_NONE);
+}
+
 static void test_gpu_numbers(void **state) {
     (void)state;
     need_backend("gles");
@@ -459,6 +481,7 @@ int run_program(void) {
         cmocka_unit_test(test_incomplete_loader),
         cmocka_unit_test(test_no_float_targets),
         cmocka_unit_test(test_current_context_restored),
+        cmocka_unit_test(test_release_behavior),
         cmocka_unit_test(test_gpu_numbers),
         cmocka_unit_test(test_own_and_adopted_in_turns),
         cmocka_unit_test(test_no_driver),

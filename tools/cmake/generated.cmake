@@ -20,10 +20,10 @@ if(TSR_GLES)
         EGL_EXT_client_extensions EGL_EXT_platform_base EGL_EXT_platform_device EGL_EXT_device_base
         EGL_EXT_device_enumeration EGL_EXT_device_query EGL_EXT_device_query_name
         EGL_MESA_platform_surfaceless EGL_KHR_surfaceless_context EGL_KHR_no_config_context
-        EGL_KHR_create_context EGL_EXT_create_context_robustness GL_EXT_color_buffer_float
-        GL_EXT_color_buffer_half_float GL_EXT_float_blend GL_EXT_disjoint_timer_query
-        GL_KHR_parallel_shader_compile GL_EXT_robustness GL_KHR_robustness GL_KHR_debug
-        GL_OES_draw_buffers_indexed)
+        EGL_KHR_create_context EGL_EXT_create_context_robustness EGL_KHR_context_flush_control
+        GL_EXT_color_buffer_float GL_EXT_color_buffer_half_float GL_EXT_float_blend
+        GL_EXT_disjoint_timer_query GL_KHR_parallel_shader_compile GL_EXT_robustness
+        GL_KHR_robustness GL_KHR_debug GL_OES_draw_buffers_indexed)
     string(REPLACE ";" "," GLAD_EXTENSION_LIST "${GLAD_EXTENSIONS}")
     set(GLAD_FILES ${GENERATED}/glad/src/egl.c ${GENERATED}/glad/src/gles2.c
         ${GENERATED}/glad/include/glad/egl.h ${GENERATED}/glad/include/glad/gles2.h)

@@ -59,13 +59,19 @@ tsr_status tsr_context_enter(tsr_context *c) {
     return c->adopted ? tsr_context_check_current(c) : make_current(c);
 }
 
-void tsr_context_leave(tsr_context *c) {
-    if (c->adopted)
-        return;
+static void make_caller_current(const tsr_context *c) {
     if (c->caller.context == EGL_NO_CONTEXT)
         eglMakeCurrent(c->egl.display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     else if (c->caller.context != c->egl.context)
         eglMakeCurrent(c->caller.display, c->caller.surface, c->caller_read, c->caller.context);
+}
+
+/* The GPU begins what is left: see create_context() in egl.c. */
+void tsr_context_leave(tsr_context *c) {
+    if (c->adopted)
+        return;
+    glFlush();
+    make_caller_current(c);
 }
 
 bool tsr_context_is_adopted(const tsr_context *c) {
@@ -148,7 +154,7 @@ static tsr_status create_own(tsr_context *c, const tsr_device_desc *desc, GladGL
     TSR_TRY(make_current(c));
     tsr_status status = load_gl(c, desc, gl);
     if (status != TSR_OK)
-        tsr_context_leave(c);
+        make_caller_current(c);
     else if (gl->KHR_parallel_shader_compile)
         glMaxShaderCompilerThreadsKHR(UINT32_MAX); /* as many as the driver chooses */
     return status;

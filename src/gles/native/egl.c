@@ -104,26 +104,30 @@ static tsr_status open_display(tsr_platform platform, int gpu, EGLDisplay *displ
     }
 }
 
-static EGLContext create_context(EGLDisplay display, EGLConfig config) {
-    const EGLint robust[] = {EGL_CONTEXT_MAJOR_VERSION,
-                             3,
-                             EGL_CONTEXT_MINOR_VERSION,
-                             0,
-                             EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY,
-                             EGL_LOSE_CONTEXT_ON_RESET,
-                             EGL_NONE};
-    const EGLint robust_ext[] = {EGL_CONTEXT_MAJOR_VERSION,
-                                 3,
-                                 EGL_CONTEXT_MINOR_VERSION,
-                                 0,
-                                 EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
-                                 EGL_LOSE_CONTEXT_ON_RESET_EXT,
-                                 EGL_NONE};
-    const EGLint plain[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 0, EGL_NONE};
-    const EGLint *const attempts[] = {robust, robust_ext, plain};
+/* EGL flushes a context that stops being current, and NVIDIA's driver waits there until most of the
+ * GPU's work is done: what was submitted would not go on behind. Where EGL leaves that out if
+ * asked, tsr_context_leave() flushes alone, which waits for nothing. */
+static EGLContext create_context(EGLDisplay display, EGLConfig config, const char *extensions) {
+    static const EGLint strategies[][2] = {
+        {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY, EGL_LOSE_CONTEXT_ON_RESET},
+        {EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT, EGL_LOSE_CONTEXT_ON_RESET_EXT},
+        {EGL_NONE, EGL_NONE}};
+    EGLint attributes[] = {EGL_CONTEXT_RELEASE_BEHAVIOR_KHR,
+                           EGL_CONTEXT_RELEASE_BEHAVIOR_NONE_KHR,
+                           EGL_CONTEXT_MAJOR_VERSION,
+                           3,
+                           EGL_CONTEXT_MINOR_VERSION,
+                           0,
+                           EGL_NONE,
+                           EGL_NONE,
+                           EGL_NONE};
+    bool flush_control = has_extension(extensions, "EGL_KHR_context_flush_control");
     EGLContext context = EGL_NO_CONTEXT;
-    for (int i = 0; i < 3 && context == EGL_NO_CONTEXT; i++)
-        context = eglCreateContext(display, config, EGL_NO_CONTEXT, attempts[i]);
+    for (int i = 0; i < 3 && context == EGL_NO_CONTEXT; i++) {
+        memcpy(attributes + 6, strategies[i], sizeof strategies[i]);
+        context = eglCreateContext(display, config, EGL_NO_CONTEXT,
+                                   flush_control ? attributes : attributes + 2);
+    }
     return context;
 }
 
@@ -134,14 +138,14 @@ static tsr_status create_in(tsr_egl *egl) {
                                   EGL_NONE};
     EGLConfig config = NULL;
     EGLint count = 0;
-    bool surfaceless =
-        has_extension(eglQueryString(egl->display, EGL_EXTENSIONS), "EGL_KHR_surfaceless_context");
+    const char *extensions = eglQueryString(egl->display, EGL_EXTENSIONS);
+    bool surfaceless = has_extension(extensions, "EGL_KHR_surfaceless_context");
     if (!eglBindAPI(EGL_OPENGL_ES_API))
         return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL has no OpenGL ES");
     if ((!eglChooseConfig(egl->display, attributes, &config, 1, &count) || !count) &&
         (!surfaceless || !eglChooseConfig(egl->display, any_surface, &config, 1, &count) || !count))
         return tsr_fail(TSR_ERROR_NO_DEVICE, "EGL has no configuration for OpenGL ES 3");
-    egl->context = create_context(egl->display, config);
+    egl->context = create_context(egl->display, config, extensions);
     if (egl->context == EGL_NO_CONTEXT)
         return tsr_fail(TSR_ERROR_NO_DEVICE,
                         "EGL cannot make an OpenGL ES 3.0 context (error 0x%x)",

@@ -151,10 +151,11 @@ has_device webgpu && backends='webgpu cpu'
     printf 'stroke 60 128 128 50 196 128 128 206 60 128\nwait\nlongest first\n'
     for key in T M PageDown F; do printf 'key %s\nready\nlongest %s\nwait\nlongest run\n' $key $key; done
     for backend in $backends gles; do printf 'key B\nready\nlongest %s\nwait\nlongest run\n' $backend; done
+    for key in N N; do printf 'key %s\nready\nlongest %s\nwait\nlongest run\n' $key $key; done
     printf 'key F\nframes 1\nstroke 20 20 40 20\nwait\nsave behind\n'
 } >behind.txt
 for try in 1 2 3; do
-    check 'sessions are made' "$pix2pix" --script behind.txt
+    check 'sessions are made' "$pix2pix" "$source/demos/models/edges2emoji.onnx" larger.onnx --script behind.txt
     awk '/longest frame/ { ms = $(NF - 1) } /^(first|run): longest/ { run = ms > run ? ms : run; next }
         /longest frame/ { made = ms > made ? ms : made } END { exit !(made <= 100 || made <= run) }' out && good=yes || good=no
     [ $good = no ] || break
@@ -257,6 +258,14 @@ check 'a file that was cut' demo --restore --script cut.txt
 check 'is told' test "$(grep -c 'drawing.ppm: damaged' err)" = 1
 look cut-input.png 256 256
 is_pixel 'and not shown' 130 60 '255 255 255'
+# The GPU is reset before the file was written again, and there is no other window.
+printf 'key C\nstroke 20 20 60 20\nwait\nstroke 20 200 200 200\nwait\nlose\nwait\n' >gone.txt
+expect_of 'no other window' 2 'the GPU was reset' env ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0" \
+    LD_PRELOAD="$build/one_window.so" "$pix2pix" --model small.onnx --restore --script gone.txt
+printf 'wait\nsave gone\n' >after.txt
+check 'after it' demo --restore --script after.txt
+look gone-input.png 256 256
+is_pixel 'the latest stroke is there' 100 200 '0 0 0'
 printf 'frames 2\nkey Escape\nframes 2\nstroke 10 10 20 20\nwait\nsave asked\n' >asked.txt
 check 'Escape once' demo --script asked.txt
 check 'only asks' look asked-input.png 256 256

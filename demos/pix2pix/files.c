@@ -1,10 +1,7 @@
 /* Saving: the only readback of pictures, except for lessons and for backends that work in host
  * memory. */
-#define _POSIX_C_SOURCE 200809L
-
 #include "app.h"
 
-#include "files.h"
 #include "message.h"
 #include "numbered.h"
 #include "picture.h"
@@ -15,30 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct image {
     unsigned char *rgb;
     int width, height;
 } image;
-
-bool make_folder(const char *path) {
-    char part[PATH_SIZE];
-    struct stat status;
-    if (strlen(path) >= sizeof part)
-        return false;
-    for (size_t end = 1; *path; end++) {
-        if (path[end] && path[end] != '/')
-            continue;
-        memcpy(part, path, end);
-        part[end] = '\0';
-        if (mkdir(part, 0777) && errno != EEXIST)
-            return false;
-        if (!path[end])
-            break;
-    }
-    return !stat(path, &status) && S_ISDIR(status.st_mode);
-}
 
 static bool write_as(const char *prefix, const char *what, const image *i) {
     char path[PATH_SIZE];
@@ -46,12 +24,6 @@ static bool write_as(const char *prefix, const char *what, const image *i) {
     if (length < 0 || length >= (int)sizeof path)
         return complain("%s: the name is too long", prefix);
     return i->rgb && picture_write(path, i->rgb, i->width, i->height);
-}
-
-static bool find_prefix(const char *folder, const char *end, char prefix[PATH_SIZE]) {
-    if (!make_folder(folder))
-        return complain("%s: the folder cannot be made: %s", folder, strerror(errno));
-    return numbered_prefix(folder, end, prefix);
 }
 
 static image read_target(const gl_target *t) {
@@ -62,7 +34,7 @@ bool app_save(app *a, const char *prefix) {
     char numbered[PATH_SIZE];
     if (!a->picture.texture)
         return complain("there is no picture to save yet");
-    if (!prefix && !find_prefix(a->folder, "-input.png", numbered))
+    if (!prefix && !numbered_prefix(a->folder, "-input.png", numbered))
         return false;
     prefix = prefix ? prefix : numbered;
     image input = read_target(&a->canvas.target), output = read_target(&a->picture), both = {0};
@@ -87,7 +59,7 @@ bool app_save_network(app *a) {
     char prefix[PATH_SIZE], path[PATH_SIZE + 16];
     if (!teach_has_lessons(&a->teacher))
         return complain("the network has learned nothing yet");
-    if (!find_prefix(a->folder, ".onnx", prefix))
+    if (!numbered_prefix(a->folder, ".onnx", prefix))
         return false;
     snprintf(path, sizeof path, "%s.onnx", prefix);
     FILE *file = fopen(path, "wb");

@@ -87,6 +87,7 @@ static void close_app(app *a) {
 /* After the driver has reset the GPU: all that was there is made again, in a new window. */
 static bool recover(app *a, const options *o) {
     const settings wanted = a->network.wanted;
+    restore_write(&a->kept, &a->canvas); /* there may be no other window */
     complain("the GPU was reset: going on with what was kept of the drawing");
     network_leave(&a->network);
     a->picture = (gl_target){0};

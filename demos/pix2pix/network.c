@@ -38,22 +38,25 @@ const input_info *network_input(const network *n) {
 
 /* ---- sessions -------------------------------------------------------------------------------- */
 
+/* Of gles it is planned at once, since a context is one thread's: that takes some milliseconds, and
+ * what takes longer is left to prepare(). */
 static bool open_instance(network *n, instance *i, const settings *wanted) {
     *i = (instance){.settings = *wanted, .input = *network_input(n), .model = n->model};
     if (!strcmp(wanted->backend, "gles")) {
         i->runner.device = n->device;
-        i->exists = runner_open(&i->runner, i->model, &i->input, wanted, gl_get_proc_address);
+        i->exists = runner_open(&i->runner, i->model, &i->input, wanted, gl_get_proc_address,
+                                !n->now.exists);
         n->device = i->runner.device;
         return i->exists || complain("%s", i->runner.error);
     }
-    i->worker = worker_create(i->model, &i->input, wanted);
-    i->exists = i->worker != NULL;
+    i->remote = remote_create(i->model, &i->input, wanted);
+    i->exists = i->remote != NULL;
     return i->exists || complain("no memory for another thread");
 }
 
 static void close_instance(instance *i) {
-    if (i->worker)
-        worker_release(i->worker);
+    if (i->remote)
+        remote_release(i->remote);
     runner_close_session(&i->runner);
     *i = (instance){.exists = false};
 }
@@ -70,7 +73,6 @@ void network_leave(network *n) {
     drop_session(n);
     tsr_device_destroy(n->device);
     n->device = NULL;
-    workers_wait();
     if (n->uploads[0]) /* otherwise there may be no window and no GL */
         glDeleteTextures(2, n->uploads);
     n->uploads[0] = n->uploads[1] = 0;
@@ -78,6 +80,7 @@ void network_leave(network *n) {
 
 void network_close(network *n) {
     network_leave(n);
+    workers_wait(); /* they use the models */
     free(n->layers);
     for (int i = 0; i < n->file_count; i++)
         tsr_model_free(n->files[i].model);
@@ -141,10 +144,10 @@ static bool fail(network *n, const char *error) {
 
 static void prepare(network *n, double ms) {
     instance *i = &n->next;
-    worker_state state = i->worker ? worker_look(i->worker) : WORKER_IDLE;
-    tsr_status status = i->worker ? TSR_OK : tsr_session_prepare(i->runner.session, ms);
+    worker_state state = i->remote ? remote_look(i->remote) : WORKER_IDLE;
+    tsr_status status = i->remote ? TSR_OK : tsr_session_prepare(i->runner.session, ms);
     if (state == WORKER_FAILED || (status != TSR_OK && status != TSR_NOT_READY)) {
-        refuse(n, i->worker ? worker_error(i->worker) : tsr_last_error());
+        refuse(n, i->remote ? remote_error(i->remote) : tsr_last_error());
     } else if (state != WORKER_BUSY && status == TSR_OK) {
         drop_session(n);
         n->now = *i;
@@ -288,7 +291,7 @@ static bool upload(GLuint *texture, const tsr_shape *shape, const float *element
 }
 
 static bool take_result(network *n) {
-    worker_result result = worker_take(n->now.worker);
+    remote_result result = remote_take(n->now.remote);
     const runner *r = result.runner;
     if (!upload(&n->uploads[0], &r->picture.shape, result.picture, &n->picture) ||
         (result.layer && !upload(&n->uploads[1], &r->layer.shape, result.layer, &n->layer))) {
@@ -300,17 +303,17 @@ static bool take_result(network *n) {
     return true;
 }
 
-static bool step_worker(network *n, const canvas *c) {
-    worker_state state = worker_look(n->now.worker);
+static bool step_remote(network *n, const canvas *c) {
+    worker_state state = remote_look(n->now.remote);
     if (state == WORKER_FAILED)
-        return fail(n, worker_error(n->now.worker));
+        return fail(n, remote_error(n->now.remote));
     if (state == WORKER_BUSY)
         return false;
     bool ended = state == WORKER_DONE && take_result(n);
-    if (n->now.worker && !is_up_to_date(n, c)) {
+    if (n->now.remote && !is_up_to_date(n, c)) {
         float *input = network_read_canvas(n, c);
         if (input) {
-            worker_start(n->now.worker, input);
+            remote_start(n->now.remote, input);
             begin_run(n, c);
         }
         free(input);
@@ -323,7 +326,7 @@ bool network_step(network *n, const canvas *c, double ms) {
         prepare(n, n->now.exists ? ms / 2 : ms);
     if (!n->now.exists)
         return false;
-    return n->now.worker ? step_worker(n, c) : step_here(n, c, ms);
+    return n->now.remote ? step_remote(n, c) : step_here(n, c, ms);
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -331,16 +334,16 @@ bool network_step(network *n, const canvas *c, double ms) {
 void network_learn(network *n, const canvas *c, const lesson *lesson, double ms) {
     if (!n->now.exists || n->running || !network_is_current(n, c))
         return;
-    if (!n->now.worker)
+    if (!n->now.remote)
         runner_learn(&n->now.runner, n->now.model, &n->now.input, lesson, ms);
-    else if (worker_look(n->now.worker) == WORKER_IDLE)
-        worker_learn(n->now.worker, lesson);
+    else if (remote_look(n->now.remote) == WORKER_IDLE)
+        remote_learn(n->now.remote, lesson);
 }
 
 learner *network_learner(network *n) {
     if (!n->now.exists)
         return NULL;
-    if (!n->now.worker)
+    if (!n->now.remote)
         return &n->now.runner.learner;
-    return worker_look(n->now.worker) == WORKER_IDLE ? worker_learner(n->now.worker) : NULL;
+    return remote_look(n->now.remote) == WORKER_IDLE ? remote_learner(n->now.remote) : NULL;
 }

@@ -3,7 +3,7 @@
 #define PIX2PIX_NETWORK_H
 
 #include "canvas.h"
-#include "worker.h"
+#include "remote.h"
 
 enum { MOST_MODELS = 8 };
 
@@ -27,7 +27,7 @@ typedef struct instance {
     input_info input;
     const tsr_model *model;
     runner runner;  /* on gles; session NULL elsewhere */
-    worker *worker; /* elsewhere; NULL on gles */
+    remote *remote; /* elsewhere; NULL on gles */
 } instance;
 
 typedef struct network {
@@ -62,7 +62,7 @@ const input_info *network_input(const network *n);
  * this fails, which may be reported later. */
 bool network_use(network *n, const settings *wanted);
 /* The same of a model that has learned, which exists until network_close(), or until
- * workers_wait() after another took its place. */
+ * workers_ended() after another took its place. */
 bool network_take(network *n, tsr_model *model);
 /* The same of another file, or of the model that learned from it. */
 bool network_choose(network *n, int file, tsr_model *model);

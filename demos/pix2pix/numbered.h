@@ -7,7 +7,7 @@
 enum { PATH_SIZE = 4096 };
 
 /* <folder>/<program>-<number> with the lowest number for which there is no file with this end yet.
- * False with a message if there is none. */
+ * The folder is made if it is missing. False after a complaint. */
 bool numbered_prefix(const char *folder, const char *end, char prefix[PATH_SIZE]);
 
 #endif

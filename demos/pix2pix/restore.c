@@ -2,7 +2,7 @@
 
 #include "restore.h"
 
-#include "files.h"
+#include "folder.h"
 #include "message.h"
 
 #include <GLFW/glfw3.h>
@@ -112,10 +112,14 @@ static void write_drawing(drawing_file *f, const canvas *c) {
     f->written = glfwGetTime();
 }
 
-void restore_step(drawing_file *f, const canvas *c) {
-    if (*f->path && f->version != c->version && !c->drawing && !c->read &&
-        glfwGetTime() - f->written >= pause)
+void restore_write(drawing_file *f, const canvas *c) {
+    if (*f->path && f->version != c->version)
         write_drawing(f, c);
+}
+
+void restore_step(drawing_file *f, const canvas *c) {
+    if (!c->drawing && !c->read && glfwGetTime() - f->written >= pause)
+        restore_write(f, c);
 }
 
 void restore_close(drawing_file *f, canvas *c) {
@@ -124,6 +128,5 @@ void restore_close(drawing_file *f, canvas *c) {
     canvas_end(c);
     glFinish();
     canvas_keep(c);
-    if (f->version != c->version)
-        write_drawing(f, c);
+    restore_write(f, c);
 }

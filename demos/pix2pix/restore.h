@@ -18,6 +18,8 @@ void restore_open(drawing_file *f, const canvas *c);
 bool restore_load(drawing_file *f, canvas *c, painter *p);
 /* Once a frame: writes what canvas_keep() has fetched, if it is new, every few seconds at most. */
 void restore_step(drawing_file *f, const canvas *c);
+/* Writes what canvas_keep() has fetched, if it is new, at once. */
+void restore_write(drawing_file *f, const canvas *c);
 /* Writes the drawing as it is. */
 void restore_close(drawing_file *f, canvas *c);
 

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Autotuning budget on a GPU, in the first session of a device, which keeps the results: the window
- * is blocked meanwhile. */
+/* Autotuning budget on a GPU, in the first session of a device, which keeps the results. */
 enum { TUNE_MS = 200 };
 enum { SMALLEST = 8, LARGEST = 2048, USUAL = 256 };
 
@@ -130,10 +129,10 @@ static bool open_device(runner *r, const settings *wanted,
 }
 
 bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
-                 void *(*get_proc_address)(const char *name)) {
+                 void *(*get_proc_address)(const char *name), bool tunes) {
     bool known = r->device != NULL;
     bool good = (known || open_device(r, wanted, get_proc_address, &r->device)) &&
-                open_session(r, model, input, wanted, !known);
+                open_session(r, model, input, wanted, tunes && !known);
     if (!good)
         runner_close_session(r);
     return good;

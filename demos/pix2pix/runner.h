@@ -43,10 +43,11 @@ bool find_input(const tsr_model *model, const char *path, input_info *input, cha
                 size_t error_size);
 
 /* On the device that it has, or a new one. The session of gles is complete when
- * tsr_session_prepare() says so. get_proc_address: of the window's context, for gles. On failure
- * only the device, if it could be made, and the error are set. */
+ * tsr_session_prepare() says so. get_proc_address: of the window's context, for gles. tunes: a new
+ * device finds its fastest kernels, for which the call takes longer. On failure only the device, if
+ * it could be made, and the error are set. */
 bool runner_open(runner *r, const tsr_model *model, const input_info *input, const settings *wanted,
-                 void *(*get_proc_address)(const char *name));
+                 void *(*get_proc_address)(const char *name), bool tunes);
 /* After its device was lost, not in the window's context: continues on a new one. */
 bool runner_recover(runner *r, const settings *wanted);
 /* Its device stays. */

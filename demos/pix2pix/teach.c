@@ -142,21 +142,36 @@ static knowledge *state(history *h, int i) {
     return &h->states[i % (LESSONS + 1)];
 }
 
-/* Of one that no session is made of; the first is the file's. */
-static void drop(history *h, int i) {
-    tsr_model *model = state(h, i)->model;
-    if (i == 0)
-        return;
-    workers_wait();
-    tsr_model_free(model);
+struct dropped_model {
+    tsr_model *model;
+    dropped_model *next;
+};
+
+static void free_dropped(teacher *t) {
+    while (t->dropped) {
+        dropped_model *first = t->dropped;
+        t->dropped = first->next;
+        tsr_model_free(first->model);
+        free(first);
+    }
+}
+
+/* Of one that no session is made of; the first is the file's. Threads that are ending may still
+ * read it: no frame waits for them. */
+static void drop(teacher *t, history *h, int i) {
+    dropped_model *d = i == 0 ? NULL : malloc(sizeof *d);
+    if (d) { /* otherwise it is the file's, or memory is that short */
+        *d = (dropped_model){state(h, i)->model, t->dropped};
+        t->dropped = d;
+    }
 }
 
 static void remember(app *a, tsr_model *model) {
     history *h = lessons(&a->teacher);
     while (h->newest > h->current)
-        drop(h, h->newest--);
+        drop(&a->teacher, h, h->newest--);
     if (h->newest - h->oldest == LESSONS)
-        drop(h, h->oldest++);
+        drop(&a->teacher, h, h->oldest++);
     *state(h, ++h->newest) = (knowledge){model, a->canvas.current};
 }
 
@@ -197,6 +212,8 @@ static void follow(app *a, learner *l) {
 
 void teach_step(app *a, bool new_picture, double ms) {
     teacher *t = &a->teacher;
+    if (t->dropped && workers_ended())
+        free_dropped(t);
     bool taken = new_picture && !network_is_preparing(&a->network);
     if (t->learned && (taken || a->network.refused)) {
         teach_forget(t);
@@ -272,5 +289,6 @@ void teach_close(app *a) {
     teacher *t = &a->teacher;
     for (int f = 0; f < MOST_MODELS; f++)
         for (int i = t->histories[f].oldest; i <= t->histories[f].newest; i++)
-            drop(&t->histories[f], i);
+            drop(t, &t->histories[f], i);
+    free_dropped(t);
 }

@@ -20,6 +20,8 @@ typedef struct history {
     int oldest, current, newest;
 } history;
 
+typedef struct dropped_model dropped_model;
+
 typedef struct teacher {
     canvas correction; /* over the picture; target.texture 0: nothing was painted yet */
     lesson lesson;     /* in progress; input NULL: none */
@@ -28,7 +30,8 @@ typedef struct teacher {
     int steps;         /* of the lesson: complete ones */
     float loss;
     history histories[MOST_MODELS];
-    int file; /* whose lessons these are */
+    int file;               /* whose lessons these are */
+    dropped_model *dropped; /* to be freed when no thread reads them any more */
 } teacher;
 
 struct app;

@@ -1,6 +1,6 @@
 /* Folders. */
-#ifndef PIX2PIX_FILES_H
-#define PIX2PIX_FILES_H
+#ifndef PIX2PIX_FOLDER_H
+#define PIX2PIX_FOLDER_H
 
 #include <stdbool.h>
 

@@ -23,6 +23,7 @@ typedef struct app {
     gl_target result;      /* without them; texture 0: none yet */
     long long results;
     double last, interval; /* seconds: the latest result's time, and between results, smoothed */
+    double longest_ms[2];  /* frames that a network ran in, and those when another was made */
     view_mode mode;
     float split; /* of VIEW_SPLIT: 0 to 1 from the left */
     bool edges, paused, show_help, quit;

@@ -57,13 +57,13 @@ static void edges(app *a) {
 }
 
 static void backend(app *a) {
-    settings next = a->network.now;
+    settings next = a->network.wanted;
     next.backend = strcmp(next.backend, "gles") ? "gles" : "webgpu";
     network_use(&a->network, &next);
 }
 
 static void precision(app *a) {
-    settings next = a->network.now;
+    settings next = a->network.wanted;
     next.precision = next.precision == TSR_PRECISION_FP32 ? TSR_PRECISION_FP16 : TSR_PRECISION_FP32;
     network_use(&a->network, &next);
 }

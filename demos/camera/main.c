@@ -31,7 +31,7 @@ static bool open_window(app *a) {
 /* The place of the frame in the network's output, which is larger or smaller than its input. */
 static place place_in_output(const app *a) {
     const gl_target *picture = &a->pictures[!a->shown];
-    const picture_sizes *s = &a->network.sizes;
+    const picture_sizes *s = &a->network.model.sizes;
     place p = frame_place(picture->width, picture->height, s->in_width, s->in_height);
     double across = (double)s->out_width / s->in_width;
     double down = (double)s->out_height / s->in_height;
@@ -67,7 +67,7 @@ static bool begin_run(app *a) {
         return false;
     a->source.fresh = false;
     converter_fit(&a->converter, picture, &a->input, a->edges);
-    network_begin(&a->network, &a->input, glfwGetTime());
+    network_begin(&a->network, &a->input);
     return true;
 }
 
@@ -85,7 +85,8 @@ static bool work(app *a) {
         source_poll(&a->source, glfwGetTime());
     if (!a->source.state || !show_source(a))
         return false;
-    if (!n->session || (!n->running && (!a->source.fresh || !network_prepare(n, slice_ms))))
+    network_prepare(n, n->now.exists ? slice_ms / 2 : slice_ms);
+    if (!n->now.exists || (!n->running && !a->source.fresh))
         return true;
     if (!n->running && !begin_run(a))
         return false;
@@ -105,32 +106,55 @@ static bool screenshot(const app *a, const char *path) {
 /* What is asked for after the last picture. */
 static bool finish(app *a, const options *o) {
     a->quit = true;
-    printf("%lld pictures, the latest in %.1f ms, %lld frames dropped\n", a->results, a->network.ms,
-           a->source.dropped);
     return (!o->prefix || app_save(a, o->prefix)) &&
            (!o->screenshot || screenshot(a, o->screenshot));
 }
 
-/* The exit code. */
-static int run_frames(app *a, const options *o) {
-    while (!a->quit && !glfwWindowShouldClose(a->window)) {
-        a->paused ? glfwWaitEventsTimeout(0.1) : glfwPollEvents();
-        display_measure(a->window, &a->width, &a->height, &a->scale);
-        if (!work(a) || (o->frames && !a->network.session))
-            return 3;
-        if (a->width > 0 && a->height > 0) /* 0: minimized */
-            view_draw(a);
-        if (o->frames && a->results >= o->frames && !finish(a, o))
-            return 2;
-        if (!gl_check("drawing the window"))
-            return 3;
-        glfwSwapBuffers(a->window);
-    }
+/* The exit code; 0: goes on. */
+static int draw_frame(app *a, const options *o) {
+    display_measure(a->window, &a->width, &a->height, &a->scale);
+    if (!work(a) || (o->frames && network_has_failed(&a->network)))
+        return 3;
+    if (a->width > 0 && a->height > 0) /* 0: minimized */
+        view_draw(a);
+    if (o->frames && a->results >= o->frames && !finish(a, o))
+        return 2;
+    if (!gl_check("drawing the window"))
+        return 3;
+    glfwSwapBuffers(a->window);
     return 0;
 }
 
+/* How long to wait for events, in seconds: longer if idle or while a thread is working. */
+static double patience(const app *a) {
+    const network *n = &a->network;
+    return a->paused && !network_is_preparing(n) ? 0.1
+           : n->now.session || n->next.session   ? 0
+                                                 : 0.01;
+}
+
+/* The exit code. */
+static int run_frames(app *a, const options *o) {
+    int code = 0;
+    while (!code && !a->quit && !glfwWindowShouldClose(a->window)) {
+        const double seconds = patience(a);
+        seconds > 0 ? glfwWaitEventsTimeout(seconds) : glfwPollEvents();
+        double *longest = &a->longest_ms[network_is_preparing(&a->network)];
+        const double start = glfwGetTime();
+        const bool counts = a->network.now.exists;
+        code = draw_frame(a, o);
+        if (counts)
+            *longest = fmax(*longest, (glfwGetTime() - start) * 1e3);
+    }
+    printf(
+        "%lld pictures, the latest in %.1f ms, %lld frames dropped; longest frame %.0f ms, while "
+        "a session was made %.0f ms\n",
+        a->results, a->network.ms, a->source.dropped, a->longest_ms[0], a->longest_ms[1]);
+    return code;
+}
+
 static bool open_app(app *a, const options *o) {
-    const picture_sizes *s = &a->network.sizes;
+    const picture_sizes *s = &a->network.model.sizes;
     a->edges = o->edges;
     a->folder = o->folder;
     a->split = 0.5f;
@@ -155,6 +179,7 @@ static int show(app *a, const options *o) {
         network_use(&a->network, &o->settings); /* else the window says so, and B goes on */
         code = run_frames(a, o);
     }
+    glfwHideWindow(a->window);  /* a run on a thread may still be in progress */
     network_close(&a->network); /* in its context */
     close_app(a);
     return code;
@@ -167,10 +192,11 @@ static bool prepare(app *a, const options *o) {
         return false;
     int width = o->sized ? o->source.width : a->source.frame.width;
     int height = o->sized ? o->source.height : a->source.frame.height;
-    if (!network_open(n, o->model, width, height))
+    const picture_model *m = &n->model;
+    if (!model_open(&n->model, o->model, width, height))
         return false;
     n->in = n->out = o->range;
-    return o->has_range || ranges_read(n->model, o->model, n->input, n->output, &n->in, &n->out);
+    return o->has_range || ranges_read(m->onnx, o->model, m->input, m->output, &n->in, &n->out);
 }
 
 int main(int argc, char **argv) {

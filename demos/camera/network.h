@@ -1,46 +1,47 @@
-/* A network from pictures to pictures, a few passes per frame. */
+/* Runs the network on pictures, a few passes per frame or on a thread. */
 #ifndef CAMERA_NETWORK_H
 #define CAMERA_NETWORK_H
 
 #include "gl.h"
-#include "ranges.h"
+#include "remote.h"
 
-typedef struct settings {
-    const char *backend; /* "gles" or "webgpu" */
-    tsr_precision precision;
-} settings;
-
-/* Sizes of the network's pictures. */
-typedef struct picture_sizes {
-    int in_width, in_height, out_width, out_height;
-} picture_sizes;
+/* A session, ready or being made. */
+typedef struct instance {
+    bool exists;
+    settings settings;
+    tsr_session *session; /* on gles, in the window's context; else NULL */
+    remote *remote;       /* elsewhere; NULL on gles */
+} instance;
 
 typedef struct network {
-    const char *path;
-    tsr_model *model;
-    const char *input, *output; /* names */
-    picture_sizes sizes;
+    picture_model model;
     range in, out;
-    settings now;
-    tsr_device *device;
-    tsr_session *session; /* NULL: making it or a run failed */
+    settings wanted;    /* those of the session that is being made, or of the one that runs */
+    tsr_device *device; /* of the window's context; NULL before gles is used */
+    instance now;       /* runs */
+    instance next;      /* is being made, and takes its place when it can run */
     bool running;
-    double started, ms;    /* of the latest run: its start in seconds, its duration */
-    unsigned char *pixels; /* webgpu's way to and from the window's context */
+    double asked;       /* when `next` was, on GLFW's clock, in seconds */
+    double started, ms; /* of the latest run: its start on that clock, its duration */
 } network;
 
-/* Loads and checks the model. It gets pictures of this size if it takes them, or a little smaller
- * ones; else those that it declares. False after a complaint. */
-bool network_open(network *n, const char *path, int width, int height);
+/* Destroys the sessions, in the context that is current, and frees the model. */
 void network_close(network *n);
 
-/* Makes a session, of gles in the current context. False after a complaint. */
-bool network_use(network *n, const settings *wanted);
-/* Works on the session for about this many milliseconds: true once it can run. */
-bool network_prepare(network *n, double ms);
-/* Starts a run of an RGBA8 picture of the input's size. now: in seconds. False after a complaint:
- * there is no session any more. */
-bool network_begin(network *n, const gl_target *input, double now);
+/* Asks for a session: meanwhile the one that is there goes on, as it does if this one cannot be
+ * made. */
+void network_use(network *n, const settings *wanted);
+/* Works for about this many milliseconds on the session that was asked for, of gles in the current
+ * context. When it can run, it takes the other's place between two runs. */
+void network_prepare(network *n, double ms);
+/* Whether a session is being made. */
+bool network_is_preparing(const network *n);
+/* Whether there is no session, nor will be one. */
+bool network_has_failed(const network *n);
+
+/* Starts a run of an RGBA8 picture of the input's size. False after a complaint: there is no
+ * session any more. */
+bool network_begin(network *n, const gl_target *input);
 /* Works on the run for about this many milliseconds. True when it is complete: its picture is in
  * `result`, an RGBA8 target of the output's size. */
 bool network_step(network *n, double ms, const gl_target *result);

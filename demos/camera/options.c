@@ -27,7 +27,7 @@ static const char usage[] =
     "  --edges                 give the network outlines, black on white\n"
     "  --backend gles|webgpu   backend (gles)\n"
     "  --precision fp32|fp16   tensor storage (fp32)\n"
-    "  --out FOLDER            folder that S saves to (.)\n"
+    "  --out FOLDER            folder that S saves to, made if it is missing (.)\n"
     "  --every-frame           run every frame, and at the network's speed; else the newest one, "
     "others\n"
     "                          are dropped\n"

@@ -84,3 +84,10 @@ bool ranges_read(const tsr_model *model, const char *path, const char *input, co
         good = complain("%s: a range has two equal ends", from);
     return good;
 }
+
+void range_normalize(const range *r, float mean[4], float scale[4]) {
+    for (int i = 0; i < 4; i++) {
+        scale[i] = (r->high - r->low) / 255;
+        mean[i] = -r->low / scale[i];
+    }
+}

@@ -14,5 +14,7 @@ typedef struct range {
  * an output as the input. False after a complaint. */
 bool ranges_read(const tsr_model *model, const char *path, const char *input, const char *output,
                  range *in, range *out);
+/* How bytes become elements: (byte - mean) * scale, alike for all channels. */
+void range_normalize(const range *r, float mean[4], float scale[4]);
 
 #endif

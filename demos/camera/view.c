@@ -48,7 +48,7 @@ static void draw_pictures(app *a, rect r) {
     const float half = (r.w - 12 * a->scale) / 2;
     if (!a->result.texture) {
         if (source->texture)
-            draw_panel(a, r, source, a->network.session ? "Preparing ..." : "Source");
+            draw_panel(a, r, source, network_has_failed(&a->network) ? "Source" : "Preparing ...");
     } else if (a->mode == VIEW_SPLIT) {
         draw_split(a, r, source);
     } else if (a->mode == VIEW_RESULT) {
@@ -62,17 +62,18 @@ static void draw_pictures(app *a, rect r) {
 static void draw_state(app *a, rect bar) {
     painter *p = &a->painter;
     const network *n = &a->network;
-    const picture_sizes *s = &n->sizes;
+    const picture_sizes *s = &n->model.sizes;
     char state[200];
     snprintf(
         state, sizeof state,
         "%s %s  %d x %d -> %d x %d  network %.1f ms  %.1f pictures/s  %lld dropped%s%s  H: keys",
-        n->now.backend, n->now.precision == TSR_PRECISION_FP16 ? "fp16" : "fp32", s->in_width,
+        n->wanted.backend, n->wanted.precision == TSR_PRECISION_FP16 ? "fp16" : "fp32", s->in_width,
         s->in_height, s->out_width, s->out_height, n->ms, a->interval > 0 ? 1 / a->interval : 0,
         a->source.dropped, a->edges ? "  outlines" : "",
-        !n->session ? "  cannot run; B: another backend"
-        : a->paused ? "  paused"
-                    : "");
+        network_has_failed(n)     ? "  cannot run; B: another backend"
+        : network_is_preparing(n) ? "  preparing ..."
+        : a->paused               ? "  paused"
+                                  : "");
     paint_text(p, bar.x, bar.y, text, state);
     paint_text(p, bar.x, bar.y + p->line, faint, latest_message());
 }

@@ -146,10 +146,10 @@ static int run_frames(app *a, const options *o) {
         if (counts)
             *longest = fmax(*longest, (glfwGetTime() - start) * 1e3);
     }
-    printf(
-        "%lld pictures, the latest in %.1f ms, %lld frames dropped; longest frame %.0f ms, while "
-        "a session was made %.0f ms\n",
-        a->results, a->network.ms, a->source.dropped, a->longest_ms[0], a->longest_ms[1]);
+    printf("%lld pictures, the latest in %.1f ms, %lld frames dropped; ", a->results, a->network.ms,
+           a->source.dropped);
+    printf("longest frame %.0f ms, while a session was made %.0f ms\n", a->longest_ms[0],
+           a->longest_ms[1]);
     return code;
 }
 

@@ -85,8 +85,8 @@ static bool work(app *a) {
         source_poll(&a->source, glfwGetTime());
     if (!a->source.state || !show_source(a))
         return false;
-    network_prepare(n, n->now.exists ? slice_ms / 2 : slice_ms);
-    if (!n->now.exists || (!n->running && !a->source.fresh))
+    if (!network_prepare(n, n->now.exists ? slice_ms / 2 : slice_ms) || !n->now.exists ||
+        (!n->running && !a->source.fresh))
         return true;
     if (!n->running && !begin_run(a))
         return false;

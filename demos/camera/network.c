@@ -96,13 +96,13 @@ static void take(network *n) {
     fflush(stdout); /* whoever reads it may wait for it */
 }
 
-void network_prepare(network *n, double ms) {
+bool network_prepare(network *n, double ms) {
     instance *i = &n->next;
     if (!i->exists)
-        return;
+        return true;
     if (!i->session && !i->remote) {
         open_instance(n);
-        return;
+        return false;
     }
     worker_state state = i->remote ? remote_look(i->remote) : WORKER_IDLE;
     tsr_status status = i->remote ? TSR_OK : tsr_session_prepare(i->session, ms);
@@ -110,6 +110,7 @@ void network_prepare(network *n, double ms) {
         refuse(n, i->remote ? remote_error(i->remote) : tsr_last_error());
     else if (state == WORKER_IDLE && status == TSR_OK && !n->running)
         take(n);
+    return true;
 }
 
 bool network_is_preparing(const network *n) {

@@ -32,8 +32,9 @@ void network_close(network *n);
  * made. */
 void network_use(network *n, const settings *wanted);
 /* Works for about this many milliseconds on the session that was asked for, of gles in the current
- * context. When it can run, it takes the other's place between two runs. */
-void network_prepare(network *n, double ms);
+ * context. When it can run, it takes the other's place between two runs. False: that has taken a
+ * frame's time. */
+bool network_prepare(network *n, double ms);
 /* Whether a session is being made. */
 bool network_is_preparing(const network *n);
 /* Whether there is no session, nor will be one. */

@@ -1,4 +1,6 @@
-"""Trains the generator for --minutes; called again, goes on, until it has trained for --total."""
+"""Trains the generator for --minutes; called again, goes on, until it has trained for --total.
+
+By torchrun, on several GPUs: each makes batches of its own, their gradients are averaged."""
 
 import argparse
 import os
@@ -11,6 +13,7 @@ from dataset import Pictures
 from measure import HeldOut
 from model import halves, save_generator
 from replay import Replay
+from team import Team
 from trainer import Trainer
 
 CHECKPOINT_SECONDS = 120
@@ -64,7 +67,9 @@ def save_checkpoint(trainer, options):
 def resume(trainer, options):
     path = options.folder / "checkpoint.pt"
     if not path.exists():
-        return options.start and start_from(trainer, options.start)
+        if options.start:
+            start_from(trainer, options.start)
+        return
     state = torch.load(path, map_location=trainer.device)
     trainer.restore(state)
     torch.set_rng_state(state["cpu_random"].cpu())
@@ -111,16 +116,18 @@ def train(trainer, report, options, end):
     update = Replay(trainer.update) if options.cuda_graph else trainer.update
     now = saved = reported = time.monotonic()
     first = trainer.steps
-    while trainer.seconds < options.total * 60 and now < end:
-        left = remaining(trainer, options)
+    while True:
+        left, late = trainer.team.agreed(remaining(trainer, options), now >= end)
+        if left == 0 or late:
+            break
         warm = min((trainer.steps - first + 1) / WARM_UP, 1)
         trainer.set_progress(options.rate * left * warm, options.adversarial * left)
         update()
         trainer.finish_step()
-        if now - reported > REPORT_SECONDS:
+        if trainer.team.rank == 0 and now - reported > REPORT_SECONDS:
             report.line(trainer.average)
             reported = now
-        if now - saved > CHECKPOINT_SECONDS:
+        if trainer.team.rank == 0 and now - saved > CHECKPOINT_SECONDS:
             save_checkpoint(trainer, options)
             saved = now
         trainer.seconds += time.monotonic() - now
@@ -131,15 +138,24 @@ def main():
     end = time.monotonic() - FINISHING_SECONDS
     options = parse()
     end += options.minutes * 60
+    team = Team()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(options.seed)
     torch.backends.cudnn.benchmark = True
     options.folder.mkdir(parents=True, exist_ok=True)
     held_out = HeldOut(Pictures(options.data, "held-out", "cpu"), device)
-    trainer = Trainer(Pictures(options.data, "train", device), options, device)
+    trainer = Trainer(Pictures(options.data, "train", device), options, device, team)
     resume(trainer, options)
+    if team.rank > 0:  # other pictures than the first process
+        torch.manual_seed((options.seed * 64 + team.rank) * 1000000 + trainer.steps)
     report = Report(trainer, held_out, options)
     train(trainer, report, options, end)
+    if team.rank == 0:
+        finish(trainer, report, options)
+    team.leave()
+
+
+def finish(trainer, report, options):
     save_checkpoint(trainer, options)
     generator = trainer.averaged()
     plain, hinted = report.line(generator)

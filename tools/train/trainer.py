@@ -25,8 +25,9 @@ def mean_difference(some, others):
 
 
 class Trainer:
-    def __init__(self, pictures, options, device):
+    def __init__(self, pictures, options, device, team):
         self.pictures, self.options, self.device = pictures, options, device
+        self.team = team
         layout = torch.channels_last
         self.generator = Generator(options.ngf, options.dropout)
         self.generator = self.generator.to(device, memory_format=layout)
@@ -98,6 +99,8 @@ class Trainer:
     def learn(self, optimizer, loss):
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
+        weights = [w for group in optimizer.param_groups for w in group["params"]]
+        self.team.average([w.grad for w in weights if w.grad is not None])
         optimizer.step()
 
     def set_progress(self, rate, adversarial):

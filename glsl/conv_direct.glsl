@@ -12,6 +12,9 @@
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #include product_precision
 #include weight_scale
+#if COMPUTED && ROW
+#include weight_rows
+#endif
 #if ROW
 #include row
 #elif POINTWISE == 0
@@ -27,9 +30,20 @@ void kernel_row(int n, int t, int y, int x) {
 #if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
+#if COMPUTED
+        ivec4 images = min(4 * t + ivec4(0, 1, 2, 3), u.W_N - 1) * u.W_tiles;
+#for k TAPS
+        WEIGHTS_TAP tap$k = weights_tap(chunk * TAPS + $k);
+#endfor
+#endif
         for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
+#if COMPUTED
+#for c 4
+            WEIGHTS_TILE tile$c = weights_tile(images[$c] + i);
+#endfor
+#endif
             int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
             for (int ky = 0; ky < u.window_y.kernel; ky++) {
                 int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
@@ -45,7 +59,12 @@ void kernel_row(int n, int t, int y, int x) {
                 {
                     int kx = chunk * TAPS + $k;
 #if COMPUTED
-#include conv_computed_weights
+#for c 4
+                    vec4 of_output$c = weights_texel(tile$c, ky, tap$k);
+#endfor
+#for c 4
+                    vec4 w$c = vec4(of_output0[$c], of_output1[$c], of_output2[$c], of_output3[$c]);
+#endfor
 #else
 #for c 4
                     vec4 w$c = channel_weights(at, $k, $c);

@@ -439,8 +439,7 @@ int run_program(void) {
         cmocka_unit_test(test_not_finite), cmocka_unit_test(test_resumed),
         cmocka_unit_test(test_nan),        cmocka_unit_test(test_gradient_not_finite),
         cmocka_unit_test(test_statistics), cmocka_unit_test(test_momentum_of_statistics),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #include product_precision
 #include weight_scale
-#if COMPUTED && ROW
+#if COMPUTED
 #include weight_rows
 #endif
 #if ROW
@@ -30,20 +30,10 @@ void kernel_row(int n, int t, int y, int x) {
 #if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
-#if COMPUTED
-        ivec4 images = min(4 * t + ivec4(0, 1, 2, 3), u.W_N - 1) * u.W_tiles;
-#for k TAPS
-        WEIGHTS_TAP tap$k = weights_tap(chunk * TAPS + $k);
-#endfor
-#endif
         for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
-#if COMPUTED
-#for c 4
-            WEIGHTS_TILE tile$c = weights_tile(images[$c] + i);
-#endfor
-#endif
+#include conv_weight_tiles
             int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
             for (int ky = 0; ky < u.window_y.kernel; ky++) {
                 int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
@@ -59,12 +49,7 @@ void kernel_row(int n, int t, int y, int x) {
                 {
                     int kx = chunk * TAPS + $k;
 #if COMPUTED
-#for c 4
-                    vec4 of_output$c = weights_texel(tile$c, ky, tap$k);
-#endfor
-#for c 4
-                    vec4 w$c = vec4(of_output0[$c], of_output1[$c], of_output2[$c], of_output3[$c]);
-#endfor
+#include conv_computed_weights
 #else
 #for c 4
                     vec4 w$c = channel_weights(at, $k, $c);
@@ -91,6 +76,7 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = begin; i < end; i++) {
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
         const int ky = 0, kx = 0;
+#include conv_weight_tiles
 #if COMPUTED
 #include conv_computed_weights
 #else
@@ -108,6 +94,7 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
+#include conv_weight_tiles
         for (int ky = 0; ky < u.window_y.kernel; ky++) {
             int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks;
             int column = x * STRIDE - u.pad_x, log2 = u.channels.entries_log2;

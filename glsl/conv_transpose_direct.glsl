@@ -11,7 +11,7 @@
 //   channels, GROUPED, SHARED, split as in glsl/conv_direct.glsl
 #include product_precision
 #include weight_scale
-#if COMPUTED && ROW
+#if COMPUTED
 #include weight_rows
 #endif
 #if ROW
@@ -30,22 +30,17 @@ void kernel_row(int n, int t, int y, int x) {
 #define INPUT_X ((x + u.pad_x) / STRIDE)
 #if ROW
     row_begin(INPUT_X - ${TAPS - 1});
-#if COMPUTED
-#for m TAPS
-    WEIGHTS_TAP tap$m = weights_tap(x + u.pad_x - INPUT_X * STRIDE + ${STRIDE * m});
-#endfor
-#endif
 #endif
     for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
-#if ROW
-        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #if COMPUTED
 #for c 4
-        WEIGHTS_TILE tile$c = weights_tile(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t);
+        WEIGHTS_TILE weights$c = weights_tile(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t);
 #endfor
 #endif
+#if ROW
+        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #endif
         int line = tsr_quotient(y + u.window_y.pad, u.window_y.stride);
         for (int ky = y + u.window_y.pad - line * u.window_y.stride; ky < u.window_y.kernel; ky += u.window_y.stride, line--) {
@@ -66,7 +61,7 @@ void kernel_row(int n, int t, int y, int x) {
                 int kx = phase_x + ${STRIDE * m};
 #for c 4
 #if COMPUTED
-                vec4 w$c = weights_texel(tile$c, ky, tap$m);
+                vec4 w$c = weights_texel(weights$c, ky, kx);
 #else
                 vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
 #endif
@@ -95,7 +90,7 @@ void kernel_row(int n, int t, int y, int x) {
 #else
 #for c 4
 #if COMPUTED
-                PRODUCT vec4 w$c = W_fetch(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t, ky, kx);
+                PRODUCT vec4 w$c = weights_texel(weights$c, ky, kx);
 #else
                 PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endif

@@ -12,6 +12,9 @@
 //   split                    split-K: each partial sum is stored in separate images, see glsl/split_k_sum.glsl
 #include product_precision
 #include weight_scale
+#if COMPUTED
+#include weight_rows
+#endif
 #if ROW
 #include row
 #elif POINTWISE == 0
@@ -30,6 +33,7 @@ void kernel_row(int n, int t, int y, int x) {
         for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
+#include conv_weight_tiles
             int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
             for (int ky = 0; ky < u.window_y.kernel; ky++) {
                 int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
@@ -72,6 +76,7 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = begin; i < end; i++) {
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
         const int ky = 0, kx = 0;
+#include conv_weight_tiles
 #if COMPUTED
 #include conv_computed_weights
 #else
@@ -89,6 +94,7 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
+#include conv_weight_tiles
         for (int ky = 0; ky < u.window_y.kernel; ky++) {
             int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks;
             int column = x * STRIDE - u.pad_x, log2 = u.channels.entries_log2;

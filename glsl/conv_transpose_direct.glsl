@@ -11,6 +11,9 @@
 //   channels, GROUPED, SHARED, split as in glsl/conv_direct.glsl
 #include product_precision
 #include weight_scale
+#if COMPUTED
+#include weight_rows
+#endif
 #if ROW
 #include row
 #else
@@ -31,6 +34,11 @@ void kernel_row(int n, int t, int y, int x) {
     for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
+#if COMPUTED
+#for c 4
+        WEIGHTS_TILE weights$c = weights_tile(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t);
+#endfor
+#endif
 #if ROW
         int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #endif
@@ -53,7 +61,7 @@ void kernel_row(int n, int t, int y, int x) {
                 int kx = phase_x + ${STRIDE * m};
 #for c 4
 #if COMPUTED
-                vec4 w$c = W_fetch(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t, ky, kx);
+                vec4 w$c = weights_texel(weights$c, ky, kx);
 #else
                 vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
 #endif
@@ -82,7 +90,7 @@ void kernel_row(int n, int t, int y, int x) {
 #else
 #for c 4
 #if COMPUTED
-                PRODUCT vec4 w$c = W_fetch(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t, ky, kx);
+                PRODUCT vec4 w$c = weights_texel(weights$c, ky, kx);
 #else
                 PRODUCT vec4 w$c = channel_weights(at, 0, $c);
 #endif

@@ -23,6 +23,7 @@
 #define $S_stored(v) vec4(v)
 #endif
 uniform highp $S_SAMPLER tsr_source$s;
+#define $S_TEXTURE tsr_source$s
 #if $S_LOW < $S_PLANES
 uniform highp $S_SAMPLER tsr_high;
 #endif

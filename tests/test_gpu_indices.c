@@ -75,6 +75,8 @@ static void test_expand(void **state) {
         CASE(22, "GlobalLpPool x[2,5,7,9] -> y p=1"),
         CASE(22, "GlobalLpPool x[2,5,7] -> y p=3"),
         CASE(15, "BatchNormalization x[4,5,7] s{5} b{5} m{5} v{5} -> y n w training_mode=1"),
+        CASE(15, "BatchNormalization x[2,5,3,7] s{5} b{5} m{5} v{5} -> y n w training_mode=1 "
+                 "momentum=0."),
         CASE(15, "BatchNormalization x[3,6] s{6} b{6} m{6} v{6} -> y _ _ training_mode=1",
              .range = 3),
     };

@@ -326,6 +326,32 @@ static void test_statistics(void **state) {
     tsr_device_destroy(device);
 }
 
+/* With a momentum of 0.75 and images that are 3 everywhere, the mean goes in two steps from 4 to 3
+ * + 0.5625, the variance from 9 to 9 * 0.5625. */
+static void test_momentum_of_statistics(void **state) {
+    (void)state;
+    float threes[18], target[18] = {0}, out[18];
+    tsr_device *device = cpu();
+    tsr_model *trained, *model = make_model("BatchNormalization x[2,1,3,3] s<2> b<1> m<4> v<9> -> "
+                                            "y momentum=0.75");
+    for (int i = 0; i < 18; i++)
+        threes[i] = 3;
+    tsr_trainer *trainer = make_trainer(device, model, &(tsr_trainer_desc){.learning_rate = 1e-9f});
+    for (int i = 0; i < 2; i++)
+        EXPECT_OK(step_trainer(trainer, threes, target, NULL));
+    EXPECT_OK(tsr_trainer_model(trainer, &trained));
+    tsr_session *session = make_session(device, trained, NULL);
+    EXPECT_OK(tsr_session_set_input(session, "x", threes, 18));
+    EXPECT_OK(tsr_session_run(session));
+    EXPECT_OK(tsr_session_get_output(session, "y", out, 18));
+    assert_true(fabs(out[0] - (1 - 2 * 0.5625 / sqrt(9 * 0.5625 + 1e-5))) < 1e-4);
+    tsr_session_destroy(session);
+    tsr_trainer_destroy(trainer);
+    tsr_model_free(trained);
+    tsr_model_free(model);
+    tsr_device_destroy(device);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refused(void **state) {
@@ -412,8 +438,8 @@ int run_program(void) {
         cmocka_unit_test(test_unet),       cmocka_unit_test(test_refused),
         cmocka_unit_test(test_not_finite), cmocka_unit_test(test_resumed),
         cmocka_unit_test(test_nan),        cmocka_unit_test(test_gradient_not_finite),
-        cmocka_unit_test(test_statistics), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_statistics), cmocka_unit_test(test_momentum_of_statistics),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_lost),
     };
     return cmocka_run_group_tests_name("train", tests, NULL, NULL);
 }

@@ -12,11 +12,17 @@
 #include "passes/build.h"
 #include "tessera_train.h"
 
+enum { TSR_STATISTIC_BATCHES = 2 }; /* of a discriminator's: targets and outputs */
+
 /* A tensor that steps change: parameters, statistics of BatchNormalization, the optimizer's. */
 typedef struct tsr_training_state {
     int before, after;    /* values of the step's graph: an input, and what it becomes */
     int constant;         /* the value of the model's graph that it was; TSR_NONE: it begins as 0 */
     const float *initial; /* its elements; NULL: zeros */
+    /* Of a statistic of BatchNormalization: values of the step's batches, in the order in which it
+     * becomes part * batch + (1 - part) * before. */
+    float part;
+    int batch_count, batches[TSR_STATISTIC_BATCHES];
 } tsr_training_state;
 
 /* Numbers that change from step to step, as inputs of one element. */

@@ -74,7 +74,7 @@ static tsr_status keep_outputs(adversary *a) {
     own->output_count = 0;
     own->outputs[own->output_count++] = output;
     for (int i = a->own.model.parameter_count; i < a->own.state_count; i++)
-        own->outputs[own->output_count++] = a->own.states[i].after;
+        own->outputs[own->output_count++] = a->own.states[i].batches[0];
     return TSR_OK;
 }
 
@@ -106,7 +106,7 @@ static tsr_status take_states(adversary *a) {
             return TSR_ERROR_OUT_OF_MEMORY;
         *state = *own;
         state->before = before;
-        state->after = TSR_NONE;
+        state->batch_count = 0;
     }
     return t->desc->spectral_norm ? tsr_training_find_spectral(t, a->own.graph, a->own.states)
                                   : TSR_OK;
@@ -126,7 +126,7 @@ static void place_states(adversary *a) {
     }
 }
 
-/* Appends a copy, by which statistics become others. */
+/* Appends a copy. */
 static tsr_status judge(adversary *a, int picture, const char *suffix, int *logits) {
     tsr_training *t = a->step;
     const tsr_graph *own = a->own.graph;
@@ -139,10 +139,11 @@ static tsr_status judge(adversary *a, int picture, const char *suffix, int *logi
     return tsr_training_apply_dropout(t);
 }
 
+/* Of the batch judged last. */
 static void follow_statistics(adversary *a) {
     tsr_training_state *states = &a->step->states[a->step->discriminator.first];
     for (int i = a->own.model.parameter_count; i < a->own.state_count; i++)
-        states[i].after = a->places[a->own.states[i].after];
+        states[i].batches[states[i].batch_count++] = a->places[a->own.states[i].batches[0]];
 }
 
 /* ---- losses ---------------------------------------------------------------------------------- */

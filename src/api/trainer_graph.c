@@ -58,8 +58,11 @@ static tsr_status list_outputs(tsr_training *t) {
     for (int i = 0; i < t->term_count && t->losses == TSR_NONE; i++)
         add_output(graph, t->terms[i].output);
     add_output(graph, t->checked);
-    for (int i = 0; i < t->state_count; i++)
-        add_output(graph, t->states[i].after);
+    for (int i = 0; i < t->state_count; i++) {
+        const tsr_training_state *state = &t->states[i];
+        bool seen = state->after == TSR_NONE && state->batch_count;
+        add_output(graph, seen ? state->batches[0] : state->after);
+    }
     return TSR_OK;
 }
 

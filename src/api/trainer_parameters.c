@@ -200,21 +200,27 @@ static tsr_status find_weights(tsr_training *t, weight_search *s) {
 
 /* ---- BatchNormalization ---------------------------------------------------------------------- */
 
+static bool is_replaced(const tsr_attr *attr) {
+    return !strcmp(attr->name, "training_mode") || !strcmp(attr->name, "momentum");
+}
+
+/* Without momentum, so that outputs 1 and 2 are the batch's mean and variance. */
 static tsr_status set_training_mode(tsr_graph *graph, tsr_node *node) {
-    tsr_attr *attrs = TSR_NEW(graph->arena, node->attr_count + 1, tsr_attr);
+    tsr_attr *attrs = TSR_NEW(graph->arena, node->attr_count + 2, tsr_attr);
     int *outputs = TSR_NEW(graph->arena, 3, int);
     if (!attrs || !outputs)
         return tsr_out_of_memory(graph);
     attrs[0] = tsr_int_attr("training_mode", 1);
-    int count = 1;
+    attrs[1] = (tsr_attr){.name = "momentum", .kind = TSR_ATTR_FLOAT};
+    int count = 2;
     for (int i = 0; i < node->attr_count; i++)
-        if (strcmp(node->attrs[i].name, attrs[0].name) != 0)
+        if (!is_replaced(&node->attrs[i]))
             attrs[count++] = node->attrs[i];
     node->attrs = attrs;
     node->attr_count = count;
     outputs[0] = node->outputs[0];
     for (int i = 1; i < 3; i++) {
-        outputs[i] = tsr_add_value(graph, graph->values[node->inputs[2 + i]].name, "next");
+        outputs[i] = tsr_add_value(graph, graph->values[node->inputs[2 + i]].name, "batch");
         if (outputs[i] == TSR_NONE)
             return TSR_ERROR_OUT_OF_MEMORY;
         graph->values[outputs[i]].producer = (int)(node - graph->nodes);
@@ -240,10 +246,13 @@ static tsr_status train_batch_norm(const weight_search *s, tsr_node *node) {
                         "node '%s' (BatchNormalization): mean and variance have to be float32 "
                         "constants of their own",
                         node->name);
+    float momentum = tsr_attr_float(node, "momentum", 0.9f);
     TSR_TRY(set_training_mode(t->graph, node));
     for (int i = 1; i < 3; i++) {
         TSR_TRY(make_input(t, node->inputs[2 + i]));
-        t->states[t->state_count - 1].after = node->outputs[i];
+        tsr_training_state *state = &t->states[t->state_count - 1];
+        state->part = 1 - momentum;
+        state->batches[state->batch_count++] = node->outputs[i];
     }
     return TSR_OK;
 }

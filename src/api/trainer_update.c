@@ -61,13 +61,17 @@ static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u
     return g;
 }
 
-/* A state becomes before + part * (now - before). */
+/* before + part * (now - before) */
+static int average(tsr_builder *b, int before, int part, int now) {
+    int change = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sub, now, before), part);
+    return TSR_BUILD(b, TSR_OP_Add, change, before);
+}
+
+/* What a state becomes. */
 static int build_average(tsr_training *t, tsr_builder *b, int state, int part, int now) {
     if (b->status != TSR_OK)
         return TSR_NONE;
-    int before = t->states[state].before,
-        change = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sub, now, before), part);
-    return t->states[state].after = TSR_BUILD(b, TSR_OP_Add, change, before);
+    return t->states[state].after = average(b, t->states[state].before, part, now);
 }
 
 static int build_adam(tsr_training *t, tsr_builder *b, const update *u) {
@@ -238,12 +242,24 @@ static int build_clip_factor(tsr_training *t, tsr_builder *b, int squares) {
     return TSR_BUILD(b, TSR_OP_Div, limit, norm);
 }
 
-/* Statistics of the batch stay as they were where `finite` is not so. */
-static void guard_statistics(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
-                             int finite) {
-    for (int i = group->first + group->parameter_count; i < group->first + group->count; i++)
-        t->states[i].after =
-            TSR_BUILD(b, TSR_OP_Where, finite, t->states[i].after, t->states[i].before);
+static int build_statistic(const tsr_training_state *state, tsr_builder *b, int finite) {
+    int now = state->before;
+    for (int k = 0; k < state->batch_count; k++) {
+        int batch = TSR_BUILD(b, TSR_OP_Where, finite, state->batches[k], now);
+        now = average(b, now, tsr_build_number(b, state->part), batch);
+    }
+    return now;
+}
+
+/* What is no parameter stays as it was where `finite` is not so. */
+static void guard_others(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                         int finite) {
+    for (int i = group->first + group->parameter_count; i < group->first + group->count; i++) {
+        tsr_training_state *state = &t->states[i];
+        state->after = state->batch_count
+                           ? build_statistic(state, b, finite)
+                           : TSR_BUILD(b, TSR_OP_Where, finite, state->after, state->before);
+    }
 }
 
 /* A loss or gradients that are infinite or NaN would spoil all weights: gradients count as 0. */
@@ -256,7 +272,7 @@ void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const tsr_train
     int finite = TSR_BUILD(b, TSR_OP_Less, checked, tsr_build_number(b, FLT_MAX));
     int factor = t->desc->clip_norm > 0 ? build_clip_factor(t, b, squares) : TSR_NONE;
     t->checked = t->checked == TSR_NONE ? checked : TSR_BUILD(b, TSR_OP_Add, t->checked, checked);
-    guard_statistics(t, b, group, finite);
+    guard_others(t, b, group, finite);
     for (int i = 0; i < list.count; i++) {
         list.updates[i].finite = finite;
         list.updates[i].factor = factor;

@@ -244,6 +244,8 @@ static void build_softmax_cross_entropy(tsr_builder *b) {
 /* momentum * old + (1 - momentum) * now, as a chain that GPUs compute in a pass */
 static int move_average(tsr_builder *b, int old, int now) {
     float momentum = tsr_attr_float(b->node, "momentum", 0.9f);
+    if (momentum == 0)
+        return now;
     int change = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sub, now, old),
                            tsr_build_number(b, 1 - momentum));
     return TSR_BUILD(b, TSR_OP_Add, change, old);

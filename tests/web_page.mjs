@@ -1,8 +1,10 @@
-// A backend of pages in a browser: networks of TSR_MODELS against ONNX Runtime's outputs.
+// A backend of pages in a browser: networks of TSR_MODELS against ONNX Runtime's outputs, with the small module alone; what needs
+// the full one gets it.
 // Usage: node web_page.mjs [llvmpipe|swiftshader|firefox] [webgl|webgpu] [NETWORK...], after tools/web.sh build. See support/browsers.mjs.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { models, root, withPage } from './support/browsers.mjs';
+import { chain } from './support/onnx_model.mjs';
 
 // Sizes of dimensions that the models leave open, as their reference inputs have them.
 const dims = {
@@ -39,6 +41,18 @@ async function runNetwork({ name, backend, dims, noise }) {
     return { first, steady: times.sort((a, b) => a - b)[2], errors };
 }
 
+// In the page: are operators that the small module lacks computed, and what is said of one that does not exist?
+async function runOthers({ backend, bytes, unknown }) {
+    const { load } = await import('/web/tessera.mjs'), network = await load(Uint8Array.from(bytes), { backend });
+    const { y } = await network.run({ x: Float32Array.of(1.2, -2.7, 3.5) });
+    network.dispose();
+    return { y: [...y], message: await load(Uint8Array.from(unknown), { backend }).catch(error => error.message) };
+}
+
+// In the page: names of the modules that it fetched.
+const modulesOf = page => page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name)
+    .filter(name => name.endsWith('.wasm')).map(name => name.split('/').at(-1)));
+
 const [driver = 'llvmpipe', backend = 'webgl', ...chosen] = process.argv.slice(2);
 if (!existsSync(models)) {
     console.log(`lacking: networks (there is no folder ${models}; see TSR_MODELS)`);
@@ -58,4 +72,13 @@ await withPage(driver, { '/web/': `${root}/build-web`, '/models/': models }, asy
             `${first.toFixed(0)} ms, then ${steady.toFixed(1)} ms a run`);
     }
     assert.equal(failed, 0, `${failed} networks are off`);
+    const small = `tessera-${backend}.wasm`;
+    assert.deepEqual(await modulesOf(page), [small]);
+    const { y, message } = await page.evaluate(runOthers, {
+        backend, bytes: [...chain([3], ['Neg', 'Round'])], unknown: [...chain([3], ['Nothing'])],
+    });
+    assert.deepEqual(y, [-1, 3, -4]);
+    assert.match(message, /Nothing/);
+    assert.deepEqual(await modulesOf(page), [small, 'tessera.wasm']);
+    console.log(`ok: ${small} for all of them, tessera.wasm for others`);
 });

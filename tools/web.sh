@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tessera for web pages and node: the library as WebAssembly, with Debian's clang, lld and wasi-libc.
-# Usage: web.sh build             build-web/tessera.wasm and, beside it, the modules that load it (src/web)
+# Usage: web.sh build             build-web/tessera.wasm; tessera-webgl.wasm and tessera-webgpu.wasm, with what ordinary networks
+#                                 need; and beside them, the modules that load them (src/web)
 #        web.sh fetch             what has to be downloaded: build then needs no network
 #        web.sh pages [MODEL...]  build-web/site: demos/web with what build made, the demos' models and these ONNX files; with
 #                                 PEERS=FOLDER, the libraries that npm installed there (see demos/web/README.md), too;
@@ -15,11 +16,17 @@ build=$root/build-web
 clang=${CLANG:-clang-14}
 memory=$((2 << 30)) # bytes that the module may use at most
 stack=$((1 << 20)) # of these
-webgpu=${WEBGPU:-ON}
-layers=(api autotune/web base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu gles gles/web web)
-[ "$webgpu" = OFF ] || layers+=(webgpu webgpu/web)
-most_wasm='541500 234500' # bytes, as they are and compressed by brotli
-most_modules='69000 22700'
+layers=(api autotune/web base base/web graph onnx passes kernel plan algorithm backend cpu lower gpu web) # of every module
+gles=(gles gles/web)
+webgpu=(webgpu webgpu/web)
+[ "${WEBGPU:-ON}" = ON ] || webgpu=()
+# Files whose errors end the loading of a model: small modules have no texts of these (see src/web/network.mjs).
+loading='/src/((graph|onnx|passes|kernel|plan|algorithm|lower)/|api/(late|model|names|sized|storage_choice)\.c)'
+# Bytes, as they are and compressed by brotli.
+most_full='541500 234500'
+most_webgl='359000 156100'
+most_webgpu='354000 151800'
+most_modules='69500 22700'
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -73,64 +80,91 @@ fetch() {
 
 # The ONNX schema and the kernels' declarations and texts, as for other builds, which find webgpu.h, too.
 generate() {
-    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU="$webgpu" -DTSR_PACK_KERNELS=ON -DTSR_BUILD_TOOLS=OFF \
+    { cmake -S "$root" -B "$build/native" -DTSR_GLES=ON -DTSR_WEBGPU="${WEBGPU:-ON}" -DTSR_PACK_KERNELS=ON -DTSR_BUILD_TOOLS=OFF \
         -DTSR_BUILD_TESTS=OFF -DTSR_BUILD_DEMOS=OFF && cmake --build "$build/native" --target tessera_generated; } \
         >"$build/native.log" 2>&1 ||
         { tail "$build/native.log" >&2; fail "the sources that the build writes cannot be made: $build/native.log"; }
 }
 
+# The C files of a module of these layers, but for the kernels' (pack_kernels).
 sources() {
     local layer
-    for layer in "${layers[@]}"; do
+    for layer in "$@"; do
         printf '%s\n' "$root/src/$layer"/*.c
     done
-    printf '%s\n' "$build"/native/generated/*.c "$build/protobuf-c/protobuf-c/protobuf-c.c"
+    printf '%s\n' "$build/native/generated/onnx.pb-c.c" "$build/protobuf-c/protobuf-c/protobuf-c.c"
 }
 
 # The C library's printf() without floats is smaller, but traps where it has to print one.
 check_formats() {
-    ! sources | grep -v "^$build" | xargs -d '\n' grep -nE '%[-+#0-9.*]*l?[aefgAEFG]' >&2 || fail "a page cannot print floats"
+    ! sources "${layers[@]}" "${gles[@]}" "${webgpu[@]}" | grep -v "^$build" |
+        xargs -d '\n' grep -nE '%[-+#0-9.*]*l?[aefgAEFG]' >&2 || fail "a page cannot print floats"
 }
 
-# Only the C library's own headers: those of the machine must not be found. What clang inlines and the pointers that it keeps for
-# loops (LSR) are larger than what they replace; the loops of the CPU backend may be.
+# compile OBJECTS FLAG... <FILES. Only the C library's own headers: those of the machine must not be found. What clang inlines and
+# the pointers that it keeps for loops (LSR) are larger than what they replace; the loops of the CPU backend may be.
 compile() {
-    local generated=$build/native/generated webgpu_include file object flags small=(-mllvm -inline-threshold=-50 -mllvm -disable-lsr)
+    local to=$1 native=$build/native/generated webgpu_include file object flags
+    local small=(-mllvm -inline-threshold=-50 -mllvm -disable-lsr)
     webgpu_include=$(sed -n 's/^TSR_WEBGPU_INCLUDE:PATH=//p' "$build/native/CMakeCache.txt")
-    rm -rf "$build/objects"
-    mkdir "$build/objects"
+    mkdir -p "$to"
     while read -r file; do
         object=${file#"$root/"}
-        flags=(-Wall -Wextra -Wpedantic -Werror)
-        [[ $file != "$build"/* ]] || flags=(-w)
+        flags=(-Wall -Wextra -Wpedantic -Werror "${@:2}")
+        [[ $file != "$build"/* ]] || flags+=(-w)
         [[ $file == "$root"/src/cpu/* ]] || flags+=("${small[@]}")
-        [ "$webgpu" = OFF ] || flags+=(-DTSR_WEBGPU)
-        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG -DTSR_GLES \
-            -DTSR_WITHOUT_GRADIENT "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -isystem "$generated" \
-            -isystem "$generated/glad/include" ${webgpu_include:+-isystem "$webgpu_include"} -isystem "$build/protobuf-c" \
+        [[ ! " $* " =~ " -DTSR_SMALL " || ! $file =~ $loading ]] || flags+=(-DTSR_WITHOUT_MESSAGES -include base/error.h)
+        printf '%q ' "$clang" --target=wasm32-wasi -nostdlibinc -isystem /usr/include/wasm32-wasi -Oz -std=c11 -DNDEBUG \
+            -DTSR_WITHOUT_GRADIENT "-DTSR_WASM_MEMORY_BYTES=${memory}u" "${flags[@]}" -I"$root/src" -I"$to" -isystem "$native" \
+            -isystem "$native/glad/include" ${webgpu_include:+-isystem "$webgpu_include"} -isystem "$build/protobuf-c" \
             -mnontrapping-fptoint -msign-ext -fvisibility=hidden -ffunction-sections -fdata-sections \
-            -c "$file" -o "$build/objects/${object//\//_}.o"
+            -c "$file" -o "$to/${object//\//_}.o"
         echo
-    done < <(sources) | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"
+    done | xargs -d '\n' -P "$(nproc)" -I{} nice bash -c '{}' || fail "the sources cannot be compiled"
 }
 
-# A library: its start runs constructors and returns. The stack is below everything else, so that an overflow is a trap.
-# Without -O, for which clang runs whatever wasm-opt the machine has, not with what the module needs.
+# link OBJECTS FLAG...: a library: its start runs constructors and returns. The stack is below everything else, so that an
+# overflow is a trap. Without -O, for which clang runs whatever wasm-opt the machine has, not with what the module needs.
 link() {
     "$clang" --target=wasm32-wasi -mexec-model=reactor -Wl,-O2,--gc-sections,--strip-all,--stack-first \
-        -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$build"/objects/*.o \
-        -lc-printscan-no-floating-point -o "$build/linked.wasm" || fail "the objects cannot be linked"
-    wasm-opt -tnh --low-memory-unused --flatten --rereloop -Oz -Oz --converge --strip-producers --enable-bulk-memory \
-        --enable-nontrapping-float-to-int --enable-sign-ext "$build/linked.wasm" -o "$build/tessera.wasm" ||
-        fail "the module cannot be made smaller"
-    rm "$build/linked.wasm"
+        -Wl,-z,stack-size=$stack,--max-memory=$memory,--export=malloc,--export=free "$1"/*.o "${@:2}" \
+        -lc-printscan-no-floating-point -o "$1/linked.wasm" || fail "the objects cannot be linked"
 }
 
-# What the module asks of the page must be what src/web/imports.txt lists.
+# pack_kernels OBJECTS LANGUAGE...: the kernels' declarations, and the texts of those that the module's code reaches.
+pack_kernels() {
+    local to=$1
+    echo "$build/native/generated/kernel_list.c" | compile "$to"
+    link "$to" -Wl,--Map="$to/map"
+    sed -n 's/.*(\.rodata\.tsr_kernel_\([a-z0-9_]*\))$/\1/p' "$to/map" >"$to/kernels"
+    python3 "$root/tools/cmake/kernels.py" "$root/src/kernel/kernels.txt" "$root/src/graph/ops.def" "$root/glsl" "$root/wgsl" \
+        "$to" packed "only=$to/kernels" "${@:2}" || fail "the kernels' texts cannot be packed"
+    rm "$to"/*kernel_list.c.o
+    printf '%s\n' "$to/kernel_list.c" "$root/src/web/exports.c" | compile "$to"
+}
+
+# make_module NAME 'FLAGS' 'LANGUAGES' LAYER...: $build/NAME.wasm. Small ones compile without warnings: the full one has them all.
+make_module() {
+    local to=$build/objects/$1 flags languages
+    read -ra flags <<<"$2"
+    read -ra languages <<<"$3"
+    rm -rf "$to"
+    mkdir -p "$to"
+    cp "$build/native/generated/kernels.zlib" "$to"
+    sources "${@:4}" | compile "$to" "${flags[@]}"
+    pack_kernels "$to" "${languages[@]}"
+    link "$to"
+    wasm-opt -tnh --low-memory-unused --flatten --rereloop -Oz -Oz --converge --strip-producers --enable-bulk-memory \
+        --enable-nontrapping-float-to-int --enable-sign-ext "$to/linked.wasm" -o "$build/$1.wasm" ||
+        fail "$1.wasm cannot be made smaller"
+    echo "$build/$1.wasm: $(stat -c %s "$build/$1.wasm") bytes"
+}
+
+# What the module asks of the page must be what src/web/imports.txt lists; the small ones ask for no more.
 check_imports() {
     node -e 'const module = new WebAssembly.Module(require("fs").readFileSync(process.argv[1]));
         for (const i of WebAssembly.Module.imports(module)) console.log(i.module, i.name);' "$build/tessera.wasm" |
-        LC_ALL=C sort | diff <(sed "$([ "$webgpu" = ON ] || echo '/^gpu /d')" "$root/src/web/imports.txt") - >&2 ||
+        LC_ALL=C sort | diff <(sed "$([ -n "${webgpu:-}" ] || echo '/^gpu /d')" "$root/src/web/imports.txt") - >&2 ||
         fail "the module's imports (>) are not those of src/web/imports.txt (<)"
 }
 
@@ -154,7 +188,9 @@ size() {
 
 sizes() {
     [ -e "$build/tessera.wasm" ] || fail "there is no $build/tessera.wasm: web.sh build makes it"
-    size tessera.wasm $most_wasm "$build/tessera.wasm"
+    size tessera-webgl.wasm $most_webgl "$build/tessera-webgl.wasm"
+    size tessera-webgpu.wasm $most_webgpu "$build/tessera-webgpu.wasm"
+    size tessera.wasm $most_full "$build/tessera.wasm"
     size 'the modules' $most_modules "$build"/*.mjs
 }
 
@@ -181,7 +217,7 @@ write_index() {
     node -e 'const fs = require("fs"), site = process.argv[1];
         const list = at => fs.existsSync(`${site}/${at}`) ? fs.readdirSync(`${site}/${at}`).sort() : [];
         const files = fs.readdirSync(site, { recursive: true }).filter(f => fs.statSync(`${site}/${f}`).isFile()).sort();
-        const kept = files.filter(f => !/^peers.|^models.(?!edges2emoji-int8)/.test(f)).concat("site.json");
+        const kept = files.filter(f => !/^peers.|^models.(?!edges2emoji-int8)|^tessera.tessera\.wasm$/.test(f)).concat("site.json");
         const index = { files: kept, models: list("models"), peers: list("peers") };
         fs.writeFileSync(`${site}/site.json`, JSON.stringify(index));' "$build/site"
 }
@@ -202,9 +238,9 @@ pages() {
     echo "$build/site: $(du -sh "$build/site" | cut -f 1)"
 }
 
-# Whose code is in tessera.wasm besides ours, as their licences ask.
+# Whose code is in the .wasm files besides ours, as their licences ask.
 third_parties() {
-    echo "tessera.wasm has code of protobuf-c:"
+    echo "tessera*.wasm have code of protobuf-c:"
     echo
     sed -n '2,/\*\//s/^ \*[/ ]\{0,1\}//p' "$build/protobuf-c/protobuf-c/protobuf-c.c"
     echo "and of wasi-libc, as Debian has it:"
@@ -219,7 +255,7 @@ pack() {
     [ -e "$build/tessera.wasm" ] || fail "there is no $build/tessera.wasm: web.sh build makes it"
     rm -rf "$to"
     mkdir "$to"
-    cp "$build"/{tessera.wasm,version.mjs} "$root"/src/web/{*.mjs,tessera.d.ts} "$root/src/web/npm/README.md" "$root/LICENSE" "$to"
+    cp "$build"/{*.wasm,version.mjs} "$root"/src/web/{*.mjs,tessera.d.ts} "$root/src/web/npm/README.md" "$root/LICENSE" "$to"
     third_parties >"$to/THIRD-PARTY.txt"
     sed "s/@VERSION@/$(version)/" "$root/src/web/npm/package.json" >"$to/package.json"
     (cd "$to" && npm pack --dry-run --json --loglevel=error) >"$build/package.json" || fail "npm cannot pack $to"
@@ -239,12 +275,12 @@ build)
     fetch
     generate
     check_formats
-    compile
-    link
+    make_module tessera "-DTSR_GLES ${webgpu:+-DTSR_WEBGPU}" "glsl ${webgpu:+wgsl}" "${layers[@]}" "${gles[@]}" "${webgpu[@]}"
+    make_module tessera-webgl "-DTSR_SMALL -w -DTSR_GLES" glsl "${layers[@]}" "${gles[@]}"
+    make_module tessera-webgpu "-DTSR_SMALL -w ${webgpu:+-DTSR_WEBGPU}" "${webgpu:+wgsl}" "${layers[@]}" "${webgpu[@]}"
     check_imports
     copy_modules
     echo "export const version = '$(version)';" >"$build/version.mjs"
-    echo "$build/tessera.wasm: $(stat -c %s "$build/tessera.wasm") bytes"
     ;;
 pages)
     pages "${@:2}"
@@ -258,6 +294,6 @@ pack)
 sizes)
     sizes
     ;;
--h | --help) sed -n '2,12s/^# //p' "${BASH_SOURCE[0]}" ;;
+-h | --help) sed -n '2,13s/^# //p' "${BASH_SOURCE[0]}" ;;
 *) fail "usage: web.sh build | fetch | pages [MODEL...] | serve [PORT] | pack | sizes" ;;
 esac

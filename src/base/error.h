@@ -15,6 +15,14 @@ tsr_status tsr_fail_until_run(const char *format, ...) TSR_PRINTF(1, 2);
 /* Was this thread's last failure such a one? */
 bool tsr_failed_until_run(void);
 
+/* A build can do without the texts of files that only the loading of a model calls (tools/web.sh):
+ * another build loads it again, and tells why it fails. Arguments are not evaluated. */
+#ifdef TSR_WITHOUT_MESSAGES
+#define tsr_fail(status, ...) (status)
+#define tsr_fail_context(status, ...) (status)
+#define tsr_fail_until_run(...) TSR_ERROR_UNSUPPORTED
+#endif
+
 void tsr_log(tsr_log_level level, const char *format, ...) TSR_PRINTF(2, 3);
 /* Each line is a message. */
 void tsr_log_lines(tsr_log_level level, const char *text);

@@ -176,7 +176,7 @@ static binary_int_fn *const int_table[TSR_OP_COUNT] = {
 };
 
 /* Those of uint64 that differ by more than the order of its numbers. */
-static binary_int_fn *const unsigned_table[TSR_OP_COUNT] = {
+static binary_int_fn *const unsigned_table[TSR_OP_NAMES] = {
     [TSR_OP_Div] = div_unsigned,
     [TSR_OP_Mod] = mod_unsigned,
     [TSR_OP_PRelu] = first_int,

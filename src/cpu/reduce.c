@@ -42,7 +42,7 @@ static double logarithm(double sum, double count) {
     return log(sum);
 }
 
-static const float_reducer float_reducers[TSR_OP_COUNT] = {
+static const float_reducer float_reducers[TSR_OP_NAMES] = {
     [TSR_OP_ReduceSum] = {0, add, NULL},
     [TSR_OP_ReduceMean] = {0, add, divide},
     [TSR_OP_ReduceMax] = {-INFINITY, larger, NULL},
@@ -136,7 +136,7 @@ static int64_t add_square_int(int64_t sum, int64_t x) {
     return add_int(sum, multiply_int(x, x));
 }
 
-static const int_reducer int_reducers[TSR_OP_COUNT] = {
+static const int_reducer int_reducers[TSR_OP_NAMES] = {
     [TSR_OP_ReduceSum] = {0, add_int},
     [TSR_OP_ReduceMean] = {0, add_int},
     [TSR_OP_ReduceMax] = {INT64_MIN, larger_int},

@@ -45,6 +45,8 @@ static tsr_status check_input_shapes(const tsr_graph *graph, const tsr_node *nod
 }
 
 static tsr_status infer(tsr_graph *graph, tsr_node *node) {
+    if (node->op >= TSR_OP_COUNT) /* see TSR_HAS; of a node that a pass makes */
+        return tsr_fail(TSR_ERROR_UNSUPPORTED, "it is not in this build");
     const tsr_op_info *info = tsr_op_get_info(node->op);
     TSR_TRY(
         check_slots("input", node->inputs, node->input_count, info->min_inputs, info->max_inputs));

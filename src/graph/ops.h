@@ -23,10 +23,19 @@ typedef enum tsr_op {
 #define TSR_OP(Name, ...) TSR_OP_##Name,
 #include "graph/ops.def"
     TSR_OP_COUNT,
-#ifdef TSR_WITHOUT_GRADIENT         /* a build without the rules of src/passes/gradients.def */
-    TSR_OP_Gradient = TSR_OP_COUNT, /* no node has it */
+#ifdef TSR_SMALL /* the names of the others: nodes that have them fail */
+#define TSR_LEFT_OUT
+#define TSR_OP(Name, ...) TSR_OP_##Name,
+#include "graph/ops.def"
 #endif
+#ifdef TSR_WITHOUT_GRADIENT /* a build without the rules of src/passes/gradients.def */
+    TSR_OP_Gradient,        /* no node has it */
+#endif
+    TSR_OP_NAMES
 } tsr_op;
+
+/* Does this build have the operator? */
+#define TSR_HAS(Name) (TSR_OP_##Name < TSR_OP_COUNT)
 
 /* What passes and shape rules ask of an operator. Bits. */
 typedef enum tsr_trait {

@@ -59,7 +59,7 @@ tsr_pass *tsr_lower_reduced_image(tsr_plan *plan, const tsr_node *node, int inpu
 static const struct {
     tsr_reducer reducer;
     tsr_op last; /* of the result, unless it is the reduction itself */
-} reducers[TSR_OP_COUNT] = {
+} reducers[TSR_OP_NAMES] = {
     [TSR_OP_ReduceSum] = {{.combine = TSR_REDUCE_SUM}, TSR_OP_ReduceSum},
     [TSR_OP_ReduceMean] = {{.combine = TSR_REDUCE_SUM, .mean = true}, TSR_OP_ReduceMean},
     [TSR_OP_ReduceMax] = {{.combine = TSR_REDUCE_LARGEST}, TSR_OP_ReduceMax},

@@ -23,11 +23,15 @@ static tsr_op find_op(const tsr_graph *graph, const Tsr__NodeProto *proto,
     return strcmp(tsr_domain(proto->domain), domain) == 0 ? op : TSR_OP_COUNT;
 }
 
+static bool is_function_call(const tsr_reader *reader, const Tsr__NodeProto *proto) {
+    return TSR_HAS(FunctionCall) && tsr_onnx_find_function(reader, proto);
+}
+
 /* Neither an operator nor a function of the model. */
 static bool is_unknown(const tsr_reader *reader, const Tsr__NodeProto *proto) {
     const tsr_custom_op *custom;
     return !is_constant(proto) && find_op(reader->graph, proto, &custom) == TSR_OP_COUNT &&
-           !tsr_onnx_find_function(reader, proto);
+           !is_function_call(reader, proto);
 }
 
 static tsr_status note_unknown(tsr_reader *reader, const Tsr__NodeProto *proto, size_t index) {
@@ -151,7 +155,7 @@ static tsr_status read_node(tsr_reader *reader, const Tsr__NodeProto *proto, tsr
     node->input_count = without_absent_tail(node->inputs, node->input_count);
     if (node->op == TSR_OP_COUNT) {
         node->op = TSR_OP_FunctionCall;
-        if (!tsr_onnx_find_function(reader, proto)) /* it is noted */
+        if (!is_function_call(reader, proto)) /* it is noted */
             return TSR_OK;
         return tsr_onnx_read_call(reader, proto, node);
     }

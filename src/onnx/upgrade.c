@@ -76,7 +76,7 @@ static const rewrite rules[] = {
 
 tsr_op tsr_onnx_find_op(const char *type, int opset) {
     if (strcmp(type, "Scatter") == 0) /* until opset 11 */
-        return TSR_OP_ScatterElements;
+        type = "ScatterElements";
     if (opset < 10 && strcmp(type, "Upsample") == 0)
         return TSR_OP_Resize;
     tsr_op op = tsr_op_find(type);

@@ -445,7 +445,7 @@ static tsr_status write_scan(tsr_writer *w, tsr_onnx_nodes *list, const tsr_node
 
 typedef tsr_status write_fn(tsr_writer *w, tsr_onnx_nodes *list, const tsr_node *node);
 
-static write_fn *const writers[TSR_OP_COUNT] = {
+static write_fn *const writers[TSR_OP_NAMES] = {
 #define TSR_REDUCE(Name, stem, types) [TSR_OP_##Name] = write_reduction,
 #include "graph/ops.def"
     [TSR_OP_Softmax] = write_softmax,

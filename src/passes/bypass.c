@@ -83,7 +83,7 @@ static bool keeps_type(const tsr_graph *graph, const tsr_node *node) {
 /* Does a data movement node keep all elements of input 0, which has this shape, where they are? */
 typedef bool keeps_all_fn(const tsr_graph *graph, const tsr_node *node, const tsr_shape *shape);
 
-static keeps_all_fn *const keeps_all[TSR_OP_COUNT] = {
+static keeps_all_fn *const keeps_all[TSR_OP_NAMES] = {
     [TSR_OP_Concat] = has_one_input,   [TSR_OP_Transpose] = keeps_order,
     [TSR_OP_Slice] = slices_all,       [TSR_OP_Pad] = pads_nothing,
     [TSR_OP_Resize] = resizes_nothing, [TSR_OP_Max] = has_one_input,

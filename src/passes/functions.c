@@ -30,7 +30,7 @@ static int read_axis(tsr_builder *b, int64_t default_value) {
 /* ---- softmax's kin --------------------------------------------------------------------------- */
 
 /* 1 at the first of the largest elements along an axis, 0 elsewhere. */
-static void build_hardmax(tsr_builder *b) {
+void tsr_build_hardmax(tsr_builder *b) {
     bool coerce = tsr_attr_int(b->node, "coerce_2d", 0) != 0;
     int x = b->node->inputs[0], axis = read_axis(b, -1);
     const tsr_shape shape = *input_shape(b);
@@ -53,7 +53,7 @@ static void build_hardmax(tsr_builder *b) {
 /* ---- normalizations -------------------------------------------------------------------------- */
 
 /* Zeros stay zeros. */
-static void build_lp_normalization(tsr_builder *b) {
+void tsr_build_lp_normalization(tsr_builder *b) {
     int x = b->node->inputs[0];
     const int64_t axis = read_axis(b, -1), p = tsr_attr_int(b->node, "p", 2);
     if (p != 1 && p != 2) {
@@ -65,7 +65,7 @@ static void build_lp_normalization(tsr_builder *b) {
     TSR_BUILD(b, TSR_OP_Div, x, TSR_BUILD(b, TSR_OP_Max, norm, tsr_build_number(b, FLT_MIN)));
 }
 
-static void build_mean_variance_normalization(tsr_builder *b) {
+void tsr_build_mean_variance_normalization(tsr_builder *b) {
     static const int64_t usual[] = {0, 2, 3};
     const tsr_attr *given = tsr_node_attr(b->node, "axes");
     const int64_t *axes = given ? given->ints : usual;
@@ -78,7 +78,7 @@ static void build_mean_variance_normalization(tsr_builder *b) {
 }
 
 /* Each group of channels as a channel of an InstanceNormalization. */
-static void build_group_normalization(tsr_builder *b) {
+void tsr_build_group_normalization(tsr_builder *b) {
     const tsr_shape shape = *input_shape(b);
     const int *in = b->node->inputs;
     int64_t groups = tsr_attr_int(b->node, "num_groups", 0);
@@ -118,7 +118,7 @@ static void build_group_normalization(tsr_builder *b) {
     tsr_build_reshape(b, moved, &shape);
 }
 
-static void build_rms_normalization(tsr_builder *b) {
+void tsr_build_rms_normalization(tsr_builder *b) {
     int x = b->node->inputs[0], first = read_axis(b, -1), rank = input_shape(b)->rank;
     int64_t axes[TSR_MAX_RANK];
     for (int i = first; i < rank; i++)
@@ -132,7 +132,7 @@ static void build_rms_normalization(tsr_builder *b) {
 
 /* x / (bias + alpha * m) ^ beta, with m the mean of the squares of `size` adjacent channels, those
  * beyond the first and the last being zero. */
-static void build_lrn(tsr_builder *b) {
+void tsr_build_lrn(tsr_builder *b) {
     const tsr_node *node = b->node;
     const tsr_shape shape = *input_shape(b);
     int64_t size = tsr_attr_int(node, "size", 0);
@@ -232,7 +232,7 @@ static void build_losses(tsr_builder *b, int logs) {
                   tsr_build_with(b, TSR_OP_ReduceSum, 1, &of_targets, 1, &drop));
 }
 
-static void build_softmax_cross_entropy(tsr_builder *b) {
+void tsr_build_softmax_cross_entropy(tsr_builder *b) {
     const tsr_attr classes = tsr_int_attr("axis", 1);
     int logs = tsr_build_with(b, TSR_OP_LogSoftmax, 1, b->node->inputs, 1, &classes);
     tsr_build_output(b, 1, logs);
@@ -285,73 +285,20 @@ static void build_training_batch_norm(tsr_builder *b) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static void build_nll(tsr_builder *b) {
+void tsr_build_nll(tsr_builder *b) {
     build_losses(b, b->node->inputs[0]);
 }
 
-static void build_cast_like(tsr_builder *b) {
+void tsr_build_cast_like_input(tsr_builder *b) {
     tsr_build_cast_like(b, b->node->inputs[0], b->node->inputs[1]);
 }
 
 static tsr_function *const functions[TSR_OP_COUNT] = {
-    [TSR_OP_FunctionCall] = tsr_build_function_call,
-    [TSR_OP_If] = tsr_build_if,
-    [TSR_OP_Loop] = tsr_build_loop,
-    [TSR_OP_Scan] = tsr_build_scan,
-    [TSR_OP_Hardmax] = build_hardmax,
-    [TSR_OP_LpNormalization] = build_lp_normalization,
-    [TSR_OP_MeanVarianceNormalization] = build_mean_variance_normalization,
-    [TSR_OP_GroupNormalization] = build_group_normalization,
-    [TSR_OP_RMSNormalization] = build_rms_normalization,
-    [TSR_OP_LRN] = build_lrn,
-    [TSR_OP_NegativeLogLikelihoodLoss] = build_nll,
-    [TSR_OP_SoftmaxCrossEntropyLoss] = build_softmax_cross_entropy,
-    [TSR_OP_Adam] = tsr_build_adam,
-    [TSR_OP_Adagrad] = tsr_build_adagrad,
-    [TSR_OP_Momentum] = tsr_build_momentum,
-#ifndef TSR_WITHOUT_GRADIENT
-    [TSR_OP_Gradient] = tsr_build_gradient,
-#endif
+#define TSR_FUNCTION(Name, stem, ...) [TSR_OP_##Name] = tsr_build_##stem,
+#include "graph/ops.def"
     [TSR_OP_BatchNormalization] = build_training_batch_norm,
-    [TSR_OP_CastLike] = build_cast_like,
-    [TSR_OP_QuantizeLinear] = tsr_build_quantize_linear,
-    [TSR_OP_DequantizeLinear] = tsr_build_dequantize_linear,
-    [TSR_OP_DynamicQuantizeLinear] = tsr_build_dynamic_quantize_linear,
-    [TSR_OP_QLinearConv] = tsr_build_qlinear_conv,
-    [TSR_OP_QLinearMatMul] = tsr_build_qlinear_matmul,
-    [TSR_OP_ConvInteger] = tsr_build_conv_integer,
-    [TSR_OP_MatMulInteger] = tsr_build_matmul_integer,
-    [TSR_OP_Size] = tsr_build_size,
-    [TSR_OP_ConstantOfShape] = tsr_build_constant_of_shape,
-    [TSR_OP_Range] = tsr_build_range,
-    [TSR_OP_Tile] = tsr_build_tile,
-    [TSR_OP_EyeLike] = tsr_build_eye_like,
-    [TSR_OP_OneHot] = tsr_build_one_hot,
-    [TSR_OP_CenterCropPad] = tsr_build_center_crop_pad,
-    [TSR_OP_GlobalLpPool] = tsr_build_global_lp_pool,
-    [TSR_OP_LSTM] = tsr_build_lstm,
-    [TSR_OP_GRU] = tsr_build_gru,
-    [TSR_OP_RNN] = tsr_build_rnn,
-    [TSR_OP_Einsum] = tsr_build_einsum,
-    [TSR_OP_ReverseSequence] = tsr_build_reverse_sequence,
-    [TSR_OP_MaxUnpool] = tsr_build_max_unpool,
     [TSR_OP_Dropout] = tsr_build_dropout,
-    [TSR_OP_RandomUniform] = tsr_build_random_uniform,
-    [TSR_OP_RandomNormal] = tsr_build_random_normal,
-    [TSR_OP_RandomUniformLike] = tsr_build_random_uniform_like,
-    [TSR_OP_RandomNormalLike] = tsr_build_random_normal_like,
-    [TSR_OP_Bernoulli] = tsr_build_bernoulli,
-    [TSR_OP_Multinomial] = tsr_build_multinomial,
-    [TSR_OP_Attention] = tsr_build_attention,
-    [TSR_OP_RotaryEmbedding] = tsr_build_rotary_embedding,
-    [TSR_OP_LpPool] = tsr_build_lp_pool,
-    [TSR_OP_Col2Im] = tsr_build_col2im,
-    [TSR_OP_DeformConv] = tsr_build_deform_conv,
     [TSR_OP_MaxPool] = tsr_build_byte_max_pool,
-    [TSR_OP_AffineGrid] = tsr_build_affine_grid,
-    [TSR_OP_HannWindow] = tsr_build_hann_window,
-    [TSR_OP_HammingWindow] = tsr_build_hamming_window,
-    [TSR_OP_BlackmanWindow] = tsr_build_blackman_window,
 };
 
 /* Of some operators only training is a function, or only integers are. */
@@ -364,7 +311,7 @@ bool tsr_is_function(const tsr_graph *graph, const tsr_node *node) {
     case TSR_OP_MaxPool:
         return tsr_dtype_is_byte(tsr_node_in(graph, node, 0)->dtype);
     default:
-        return functions[node->op] != NULL;
+        return node->op < TSR_OP_COUNT && functions[node->op] != NULL;
     }
 }
 

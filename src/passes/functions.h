@@ -14,20 +14,10 @@ void tsr_build_function(tsr_builder *b);
 tsr_status tsr_append_prepared(tsr_node_list *list, const tsr_node *node);
 
 typedef void tsr_function(tsr_builder *b);
-/* Those of the files function_*.c. */
-tsr_function tsr_build_size, tsr_build_constant_of_shape, tsr_build_range, tsr_build_tile,
-    tsr_build_eye_like, tsr_build_one_hot, tsr_build_center_crop_pad, tsr_build_global_lp_pool,
-    tsr_build_lstm, tsr_build_gru, tsr_build_rnn, tsr_build_einsum, tsr_build_reverse_sequence,
-    tsr_build_max_unpool, tsr_build_dropout, tsr_build_random_uniform, tsr_build_random_normal,
-    tsr_build_random_uniform_like, tsr_build_random_normal_like, tsr_build_bernoulli,
-    tsr_build_multinomial, tsr_build_hann_window, tsr_build_hamming_window,
-    tsr_build_blackman_window, tsr_build_attention, tsr_build_rotary_embedding, tsr_build_lp_pool,
-    tsr_build_col2im, tsr_build_affine_grid, tsr_build_if, tsr_build_loop, tsr_build_scan,
-    tsr_build_function_call, tsr_build_deform_conv, tsr_build_byte_max_pool,
-    tsr_build_quantize_linear, tsr_build_dequantize_linear, tsr_build_dynamic_quantize_linear,
-    tsr_build_qlinear_conv, tsr_build_qlinear_matmul, tsr_build_conv_integer,
-    tsr_build_matmul_integer, tsr_build_adam, tsr_build_adagrad, tsr_build_momentum,
-    tsr_build_gradient;
+#define TSR_FUNCTION(Name, stem, ...) tsr_function tsr_build_##stem;
+#include "graph/ops.def"
+/* Of operators that are functions for some nodes alone. */
+tsr_function tsr_build_dropout, tsr_build_byte_max_pool;
 
 /* A body's nodes again: `inputs` stand for its inputs, the node list's places for what it reads of
  * others; `outputs` become what stands for its outputs. */

@@ -22,7 +22,7 @@ typedef struct tsr_gradients {
 static const struct {
     tsr_gradient_kind kind;
     tsr_gradient_fn *rule;
-} table[TSR_OP_COUNT] = {
+} table[TSR_OP_NAMES] = {
 #define TSR_GRADIENT(Name, rule) [TSR_OP_##Name] = {TSR_GRADIENT_RULE, tsr_gradient_##rule},
 #define TSR_NO_SLOPE(Name) [TSR_OP_##Name] = {TSR_GRADIENT_NO_SLOPE, NULL},
 #define TSR_NO_GRADIENT(Name) [TSR_OP_##Name] = {TSR_GRADIENT_REFUSED, NULL},

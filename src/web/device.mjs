@@ -2,7 +2,7 @@
 // networks needed is gone with the last of them.
 import { callOperator } from './custom.mjs';
 import { openGpu } from './gpu.mjs';
-import { compile, fail, instantiate } from './module.mjs';
+import { SMALL, compile, fail, instantiate } from './module.mjs';
 
 const BACKENDS = { cpu: 'cpu', webgl: 'gles', webgpu: 'webgpu' }; // as the library calls them
 
@@ -19,8 +19,8 @@ function tell(log, level, message) {
 
 async function open(device) {
     const { backend, gl, gpuDevice, hardware, source, logs } = device;
-    const module = await compile(source);
     device.gpu = backend === 'webgpu' ? await openGpu({ gpuDevice, hardware }).catch(error => fail('NO_DEVICE', error.message, error)) : undefined;
+    const module = await compile(source);
     const wasm = await instantiate(module, {
         log: (level, message) => logs.forEach(log => tell(log, level, message)),
         callOperator,
@@ -32,8 +32,8 @@ async function open(device) {
     return Object.assign(device, { wasm, handle, name: wasm.text(wasm.call('tsr_web_device_name', handle)) });
 }
 
-/** A device of a backend; release() has to follow. */
-export async function acquire(backend, { gl, gpuDevice, hardware = false, wasm, log }) {
+/** A device of a backend, by default of the small module; release() has to follow. */
+export async function acquire(backend, { gl, gpuDevice, hardware = false, wasm = SMALL[backend], log }) {
     const source = wasm instanceof URL ? wasm.href : wasm;
     if (!BACKENDS[backend])
         fail('INVALID_ARGUMENT', `there is no backend '${backend}', only auto, ${Object.keys(BACKENDS).join(', ')}`);

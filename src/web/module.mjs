@@ -1,4 +1,4 @@
-// tessera.wasm: compiled once, instantiated for each device, and what it asks of its host.
+// The WebAssembly modules: compiled once, instantiated for each device, and what they ask of their host.
 import { makeGl } from './gl.mjs';
 import { makeGpu } from './gpu.mjs';
 
@@ -22,7 +22,15 @@ export const fail = (status, message, cause) => {
     throw new TesseraError(status, message, cause && { cause });
 };
 
-let compiled; // what was compiled last, and of what
+/** What ordinary networks need, by backend; everything. */
+export const SMALL = {
+    cpu: new URL('tessera-webgl.wasm', import.meta.url),
+    webgl: new URL('tessera-webgl.wasm', import.meta.url),
+    webgpu: new URL('tessera-webgpu.wasm', import.meta.url),
+};
+export const FULL = new URL('tessera.wasm', import.meta.url);
+
+const compiled = new Map(); // by URL, promises
 
 /** Is this node, and the source no URL of a server? */
 export const isFile = source => Boolean(globalThis.process?.versions?.node) && !/^https?:/.test(String(source));
@@ -52,17 +60,17 @@ export async function request(url, signal) {
 const read = async source => (isFile(source) ? readFile(source) : (await request(source)).arrayBuffer());
 
 /** A WebAssembly.Module of a URL, of bytes, or of what is one. */
-export async function compile(source = new URL('tessera.wasm', import.meta.url)) {
+export async function compile(source) {
     if (source instanceof WebAssembly.Module)
         return source;
     if (typeof source !== 'string' && !(source instanceof URL))
         return WebAssembly.compile(source);
     const key = String(source);
-    if (compiled?.key !== key)
-        compiled = { key, module: read(source).then(bytes => WebAssembly.compile(bytes).catch(error =>
-            fail('IO', `${key} is no WebAssembly module (the option wasm names another): ${error.message}`, error))) };
-    const { module } = compiled;
-    module.catch(() => { compiled = undefined; }); // may be tried again
+    if (!compiled.has(key))
+        compiled.set(key, read(source).then(bytes => WebAssembly.compile(bytes).catch(error =>
+            fail('IO', `${key} is no WebAssembly module (the option wasm names another): ${error.message}`, error))));
+    const module = compiled.get(key);
+    module.catch(() => compiled.delete(key)); // may be tried again
     return module;
 }
 

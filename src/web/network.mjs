@@ -2,7 +2,7 @@
 import { bufferNumbers, checkBuffer, isBgra, openCanvas, outputBuffer } from './buffers.mjs';
 import { release as releaseOperators, withOperators } from './custom.mjs';
 import { acquire, release, retire } from './device.mjs';
-import { fail } from './module.mjs';
+import { FULL, fail } from './module.mjs';
 import { isPicture, makeCanvas, normalization, pictureShape, readPicture, toImageData } from './pictures.mjs';
 
 const STEP_MS = 4; // of preparing, between which the page does other things
@@ -369,7 +369,7 @@ async function prepare({ wasm }, session, signal, tell) {
     }
 }
 
-async function openOn(backend, bytes, name, options) {
+async function openWith(backend, bytes, name, options) {
     const { signal, log, onProgress } = options, tell = (stage, fraction) => onProgress?.({ stage, fraction });
     const device = await acquire(backend, options), { wasm } = device;
     let model, session, operators = [], file; // file: where it is, until it is read
@@ -407,6 +407,20 @@ async function openOn(backend, bytes, name, options) {
         release(device, log);
         throw error;
     }
+}
+
+// Errors that are no model's.
+const OF_DEVICES = ['NO_DEVICE', 'DEVICE', 'DEVICE_LOST', 'IO'];
+
+// Small modules refuse what they lack, and have no texts of why they refuse a model: the full one may take it, or says that.
+async function openOn(backend, bytes, name, options) {
+    try {
+        return await openWith(backend, bytes, name, options);
+    } catch (error) {
+        if (options.wasm || options.signal?.aborted || !error.status || OF_DEVICES.includes(error.status))
+            throw error;
+    }
+    return openWith(backend, bytes, name, { ...options, wasm: FULL });
 }
 
 // Those that may be there, the best first. A software rasteriser runs WebGL better than WebGPU.

@@ -71,7 +71,10 @@ export interface LoadOptions {
     log?: (level: 'error' | 'warn' | 'info' | 'debug', message: string) => void;
     /** The model's name in messages; by default the end of its URL. */
     name?: string;
-    /** tessera.wasm, if it is not beside this module. */
+    /**
+     * The module, in place of those beside this file: by default tessera-webgl.wasm (webgl and cpu) or tessera-webgpu.wasm, which have
+     * what ordinary networks need, and then, if the model needs more, tessera.wasm, which has everything. No other is fetched.
+     */
     wasm?: string | URL | BufferSource | WebAssembly.Module;
 }
 

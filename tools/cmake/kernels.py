@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""kernels.py DECLARATIONS OPERATORS GLSL_DIR WGSL_DIR OUT_DIR [packed] [LANGUAGE...]
+"""kernels.py DECLARATIONS OPERATORS GLSL_DIR WGSL_DIR OUT_DIR [packed] [only=FILE] [LANGUAGE...]
 
 Writes OUT_DIR/kernel_list.h and kernel_list.c: the declared interface of every kernel (src/kernel/kernels.txt explains
 the format) and the texts of the shaders of the given languages, glsl and wgsl; packed: the texts, without comments and
-most spaces, are in OUT_DIR/kernels.zlib instead, and tsr_kernel_texts is for the program to set.
+most spaces, are in OUT_DIR/kernels.zlib instead, and tsr_kernel_texts is for the program to set; only: the texts
+of the kernels whose stems are the lines of FILE, no others.
 Fails, with file and line, where a shader and its declaration do not fit, and where an element by element operator of
 OPERATORS (src/graph/ops.def) has no function in a language."""
 import hashlib
@@ -320,6 +321,17 @@ def compact(text):
     return "".join(line + "\n" for line in lines if line)
 
 
+def needed(declarations, of, kernels):
+    """The files of programs with these kernels."""
+    left, found = kernels + declarations.every[of.language], set()
+    while left:
+        stem = left.pop()
+        if stem in of.lines and stem not in found:
+            found.add(stem)
+            left += re.findall(r"^ *#include (\w+)$", "\n".join(of.lines[stem]), re.M)
+    return found
+
+
 def place(texts):
     """All texts in one, each ended by a zero, and where they start; those of a stem, which are alike, are side by side."""
     files = {(stem, language): text for language in texts for stem, text in texts[language].items()}
@@ -365,8 +377,14 @@ def main():
     write_header(declarations, header)
     for kernel in declarations.kernels.values():
         write_kernel(declarations, kernel, source)
-    packed = "packed" in options
-    texts = {language: {stem: compact(of.text(stem)) if packed else of.text(stem) for stem in of.lines if language in options}
+    packed, stems = "packed" in options, {language: set(of.lines) for language, of in shaders.items()}
+    for option in options:
+        if option.startswith("only="):
+            with open(option[5:]) as file:
+                kernels = file.read().split()
+            stems = {language: needed(declarations, of, kernels) for language, of in shaders.items()}
+    texts = {language: {stem: compact(of.text(stem)) if packed else of.text(stem)
+                        for stem in of.lines if stem in stems[language] and language in options}
              for language, of in shaders.items()}
     whole, starts = place(texts)
     if packed:

@@ -61,17 +61,11 @@ static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u
     return g;
 }
 
-/* before + part * (now - before) */
-static int average(tsr_builder *b, int before, int part, int now) {
-    int change = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sub, now, before), part);
-    return TSR_BUILD(b, TSR_OP_Add, change, before);
-}
-
 /* What a state becomes. */
 static int build_average(tsr_training *t, tsr_builder *b, int state, int part, int now) {
     if (b->status != TSR_OK)
         return TSR_NONE;
-    return t->states[state].after = average(b, t->states[state].before, part, now);
+    return t->states[state].after = tsr_build_average(b, t->states[state].before, part, now);
 }
 
 static int build_adam(tsr_training *t, tsr_builder *b, const update *u) {
@@ -246,7 +240,7 @@ static int build_statistic(const tsr_training_state *state, tsr_builder *b, int 
     int now = state->before;
     for (int k = 0; k < state->batch_count; k++) {
         int batch = TSR_BUILD(b, TSR_OP_Where, finite, state->batches[k], now);
-        now = average(b, now, tsr_build_number(b, state->part), batch);
+        now = tsr_build_average(b, now, tsr_build_number(b, state->part), batch);
     }
     return now;
 }

@@ -228,3 +228,8 @@ int tsr_build_cast_like(tsr_builder *b, int value, int like) {
         return TSR_NONE;
     return tsr_build_cast(b, value, b->graph->values[like].dtype);
 }
+
+int tsr_build_average(tsr_builder *b, int before, int part, int now) {
+    int change = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sub, now, before), part);
+    return TSR_BUILD(b, TSR_OP_Add, change, before);
+}

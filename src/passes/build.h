@@ -69,6 +69,8 @@ int tsr_build_slice(tsr_builder *b, int value, int64_t axis, int64_t first, int6
 int tsr_build_cast(tsr_builder *b, int value, tsr_dtype to);
 /* To the type of another value; an absent value stays absent. */
 int tsr_build_cast_like(tsr_builder *b, int value, int like);
+/* A moving average: before + part * (now - before), as a chain that GPUs compute in a pass. */
+int tsr_build_average(tsr_builder *b, int before, int part, int now);
 
 tsr_attr tsr_int_attr(const char *name, int64_t i);
 /* The list is copied. */

@@ -241,14 +241,12 @@ void tsr_build_softmax_cross_entropy(tsr_builder *b) {
 
 /* ---- BatchNormalization in training ---------------------------------------------------------- */
 
-/* momentum * old + (1 - momentum) * now, as a chain that GPUs compute in a pass */
+/* momentum * old + (1 - momentum) * now */
 static int move_average(tsr_builder *b, int old, int now) {
     float momentum = tsr_attr_float(b->node, "momentum", 0.9f);
     if (momentum == 0)
         return now;
-    int change = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sub, now, old),
-                           tsr_build_number(b, 1 - momentum));
-    return TSR_BUILD(b, TSR_OP_Add, change, old);
+    return tsr_build_average(b, old, tsr_build_number(b, 1 - momentum), now);
 }
 
 /* By mean and variance of the batch; outputs 1 and 2 are the moving averages. */

@@ -46,9 +46,10 @@ static int64_t texels(const tsr_layout *l) {
     return (int64_t)l->texture_w * l->texture_h;
 }
 
-/* Of the grids that slices allow and that take no more memory, one that fills the fewest of the
- * 16x16 texels that llvmpipe rasterises at a time: tiles that lie side by side there read their
- * input one after the other, where narrow grids have it read anew from memory. Training the U-Net
+/* llvmpipe rasterises blocks of 16x16 texels. Chooses a grid that covers the fewest blocks, among
+ * those that slices allow and that need no more memory. Output tiles in the same block read the
+ * same input texels, which are still in the CPU's cache; in a narrow grid these tiles are in
+ * different blocks, and each fetches the input from memory again. A training step of the U-Net
  * takes 0.9 times as long. */
 static void fill_blocks(const packer *p, int tensor, tsr_layout *l) {
     enum { BLOCK = 16 };

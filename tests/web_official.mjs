@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { root, withPage } from './support/browsers.mjs';
-import { runTest } from './support/onnx_tests.mjs';
+import { keepDevices, runTest } from './support/onnx_tests.mjs';
 
 const [where = 'node', backend = where === 'node' ? 'cpu' : 'webgl', list = `${root}/tests/conformance.txt`] =
     process.argv.slice(2);
@@ -27,12 +27,11 @@ function setsOf(folder) {
     return sets;
 }
 
-// In the page. A network that stays keeps the device of its module, which the tests share.
+// In the page. Networks that stay keep the devices of their modules, which the tests share.
 async function runInPage({ backend, test }) {
-    const [{ load }, { runTest }] = await Promise.all([import('/web/tessera.mjs'), import('/support/onnx_tests.mjs')]);
+    const [{ load }, { keepDevices, runTest }] = await Promise.all([import('/web/tessera.mjs'), import('/support/onnx_tests.mjs')]);
     const read = async path => new Uint8Array(await (await fetch(`/data/${path}`)).arrayBuffer());
-    globalThis.kept ??= await Promise.all([undefined, new URL('/web/tessera.wasm', location)].map(async wasm =>
-        load(await read('node/test_relu/model.onnx'), { backend, wasm })));
+    globalThis.kept ??= await keepDevices(load, backend, read, new URL('/web/tessera.wasm', location));
     return runTest(load, backend, read, test);
 }
 
@@ -55,10 +54,12 @@ async function runAll(run) {
 const start = performance.now();
 if (where === 'node') {
     const { load } = await import(pathToFileURL(`${root}/build-web/tessera.mjs`));
-    const full = (model, options) => load(model, { ...options, wasm: pathToFileURL(`${root}/build-web/tessera.wasm`) });
+    const wasm = pathToFileURL(`${root}/build-web/tessera.wasm`), full = (model, options) => load(model, { ...options, wasm });
     const read = async path => new Uint8Array(readFileSync(`${data}/${path}`));
+    const kept = await keepDevices(load, backend, read, wasm);
     await runAll(test => runTest(load, backend, read, test));
     await runAll(test => runTest(full, backend, read, test));
+    kept.forEach(network => network.dispose());
 } else {
     await withPage(where, { '/web/': `${root}/build-web`, '/data/': data }, page =>
         runAll(test => page.evaluate(runInPage, { backend, test })));

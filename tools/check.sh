@@ -90,7 +90,8 @@ leave_out() { # leave_out WHAT
 run_web() { # run_web TEST ARGUMENTS...: of tests/web_*.mjs
     local lacking
     echo "-- ${*}"
-    TSR_MODELS=$networks node "tests/web_$1.mjs" "${@:2}" | tee build-web/check-test.log
+    TSR_MODELS=$networks timeout 1200 node "tests/web_$1.mjs" "${@:2}" | tee build-web/check-test.log ||
+        { echo "Failed, or took more than 1200 s: web_$1.mjs ${*:2}" >&2; exit 1; }
     mapfile -t lacking < <(sed -n 's/^lacking: //p' build-web/check-test.log)
     left_out+=("${lacking[@]}")
 }

@@ -57,6 +57,17 @@ export async function request(url, signal) {
     return response;
 }
 
+// Waits for a promise of WebAssembly's. A node whose loop has nothing to do until then would wait for its compiler's threads,
+// and these may wait for it (github.com/nodejs/node/issues/54918): the timer keeps the loop going.
+async function busyUntil(promise) {
+    const timer = setInterval(() => {}, 1000);
+    try {
+        return await promise;
+    } finally {
+        clearInterval(timer);
+    }
+}
+
 const read = async source => (isFile(source) ? readFile(source) : (await request(source)).arrayBuffer());
 
 /** A WebAssembly.Module of a URL, of bytes, or of what is one. */
@@ -64,10 +75,10 @@ export async function compile(source) {
     if (source instanceof WebAssembly.Module)
         return source;
     if (typeof source !== 'string' && !(source instanceof URL))
-        return WebAssembly.compile(source);
+        return busyUntil(WebAssembly.compile(source));
     const key = String(source);
     if (!compiled.has(key))
-        compiled.set(key, read(source).then(bytes => WebAssembly.compile(bytes).catch(error =>
+        compiled.set(key, read(source).then(bytes => busyUntil(WebAssembly.compile(bytes)).catch(error =>
             fail('IO', `${key} is no WebAssembly module (the option wasm names another): ${error.message}`, error))));
     const module = compiled.get(key);
     module.catch(() => compiled.delete(key)); // may be tried again
@@ -191,9 +202,9 @@ export async function instantiate(module, { log, callOperator, gpu }) {
         progress: value => { fraction = value; },
     };
     const gl = makeGl({ memory: bytes, text, write, keep }), webgpu = makeGpu({ memory: bytes, text, write }, gpu);
-    ({ exports } = await WebAssembly.instantiate(module, {
+    ({ exports } = await busyUntil(WebAssembly.instantiate(module, {
         Math, tessera: host, wasi_snapshot_preview1: wasi, gl: gl.imports, gpu: webgpu.imports,
-    }));
+    })));
     exports._initialize();
     call('tsr_web_kernels', keep(await inflateKernels(module)) || fail('OUT_OF_MEMORY', "no memory for the kernels' texts"));
     return { bytes, view, text, call, made, done, borrow, lend, spell, copyFile, readModel, gl, gpu: webgpu, progress: () => fraction, isBroken: () => broken !== undefined, isBusy: () => depth > 0 };

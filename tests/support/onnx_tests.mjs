@@ -106,6 +106,12 @@ async function checkSetEitherWay(load, backend, model, names, inputs, outputs) {
         }
 }
 
+/** Networks of the default module and of the one of that URL, while which stay all others share their two devices. */
+export const keepDevices = async (load, backend, read, url) => {
+    const model = await read('node/test_relu/model.onnx');
+    return Promise.all([undefined, url].map(wasm => load(model, { backend, wasm })));
+};
+
 /**
  * Runs a test: { folder, sets: [{ inputs, outputs }] }, the numbers of files. read(path) gives a file's bytes.
  * { result: 'PASS', 'FAIL' or, where the backend refuses the model, 'SKIP'; why; constants: were inputs made constants? }

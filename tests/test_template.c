@@ -124,6 +124,8 @@ static void test_errors(void **state) {
     check_error("#if\n#endif\n", "an operand is missing");
     check_error("#for 3\n#endfor\n", "not a loop");
     check_error("#for I 3\n#endfor\n", "not a loop");
+    check_error("#for i 9000\n#for j 9000\n#endfor\n#endfor\n", "loops that make too much text");
+    check_error("#for i 3000\n#for j 3000\nabc\n#endfor\n#endfor\n", "loops that make too much");
     check_error("#include nothing\n", "an unknown or unfinished file");
     check_error("#include open\n", "without its #endif");
     check("#define A\n#extension b\n", "#define A\n#extension b\n");

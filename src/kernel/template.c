@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_LINE = 1024, MAX_LOOPS = 8 };
+enum { MAX_LINE = 1024, MAX_LOOPS = 8, MAX_READ = 1 << 24 };
 
 typedef struct loop {
     const char *name; /* in the text */
@@ -19,6 +19,7 @@ typedef struct expansion {
     tsr_text *out;
     loop loops[MAX_LOOPS]; /* the enclosing ones, the innermost last */
     int loop_count;
+    size_t read;       /* characters, those of a loop's body each time */
     tsr_status status; /* of the first failure, which ends the expansion */
 } expansion;
 
@@ -226,6 +227,13 @@ static bool holds(expansion *e, const char *at) {
     return evaluate(e, condition, strcspn(condition, "\n"), at) != 0;
 }
 
+/* Nested loops of a few lines could fill all memory. */
+static void count_read(expansion *e, const char *at) {
+    e->read += (size_t)(next_line(at) - at);
+    if (e->read > MAX_READ)
+        fail(e, "loops that make too much text", at);
+}
+
 /* Expands the lines from `at` on, without effect if not `emit`. Returns the directive that ends
  * them, or the text's end. */
 static const char *expand_lines(expansion *e, const char *at, bool emit);
@@ -285,6 +293,7 @@ static void include(expansion *e, const char *at) {
 
 static const char *expand_lines(expansion *e, const char *at, bool emit) {
     while (*at && e->status == TSR_OK) {
+        count_read(e, at);
         if (at[strspn(at, " ")] != '#') { /* which most lines are not */
             if (emit)
                 add_line(e, at);

@@ -10,7 +10,8 @@
  *
  * A directive has a line of its own. Expressions are of integers: numbers, names, loop variables,
  * ( ), * / %, + -, comparisons, &&, ||. #define and #extension are the shading language's own. An
- * unknown name or file, or a directive that is not closed, is an error. */
+ * unknown name or file, a directive that is not closed, or more than 16 MiB of text, lines in loops
+ * counted each time, is an error. */
 #ifndef TSR_KERNEL_TEMPLATE_H
 #define TSR_KERNEL_TEMPLATE_H
 

@@ -47,22 +47,22 @@ def split(groups, held_out, seed):
 
 
 def further_groups(sets, pictures, hidden):
-    """Groups of (set, code points), one for each set and subject, that share no subject or outline
-    with `hidden`, code points of the font's `pictures` that are not trained on."""
+    """Groups of (set, name, code points), one for each set and subject, that share no subject or
+    outline with `hidden`, code points of the font's `pictures` that are not trained on."""
     subjects = {subject(codes) for codes in hidden}
     looks = outlines(pictures[codes] for codes in hidden)
     groups = {}
     for key, look in zip(sets, outlines(sets.values())):
-        group = key[0], subject(key[1])
+        source, name, codes = key
+        group = source, subject(codes) if codes else name
         if group[1] not in subjects and (looks @ look).max() < ALIKE:
             groups.setdefault(group, []).append(key)
     return list(groups.values())
 
 
 def spell(key):
-    """`key` as text: code points, or a set and code points."""
-    source, codes = key if isinstance(key[0], str) else ("", key)
-    return source + ":" * bool(source) + "-".join(f"{c:x}" for c in codes)
+    """`key` as text: code points, or a set and a name."""
+    return ":".join(key[:2]) if isinstance(key[0], str) else "-".join(f"{c:x}" for c in key)
 
 
 def main():

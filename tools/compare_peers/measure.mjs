@@ -32,7 +32,7 @@ const nameOf = ({ library, place, backend, api }) => `${library} ${backend}, ${p
 // Of what a process complained, the line that names the error.
 function fail(row, error) {
     const lines = String(error?.message ?? error).split('\n').filter(line => line.trim());
-    row.error = lines.find(line => /error/i.test(line)) ?? lines[0] ?? 'failed';
+    row.error = lines.find(line => line.includes('Error: ')) ?? lines[0] ?? 'failed';
 }
 
 // Calls fn(env) with empty caches of drivers and libraries; a browser makes itself an empty profile.

@@ -126,6 +126,7 @@ test_pages() {
     TESSERA=$PWD/build-dev/tessera tools/web.sh pages
     run_web demos llvmpipe build-web/pages
     run_web package
+    TSR_BUILD_DIR=$PWD/build-dev bash tests/check_peers.sh # with pages, which ctest may have been without
 }
 
 echo "== as WebAssembly, in node and in pages"

@@ -1,4 +1,4 @@
-# Sourced by demo.sh and check.sh: installs missing Debian packages and prints which.
+# Sourced by demo.sh, check.sh and compare_peers.sh: installs missing Debian packages and prints which.
 # Usage: need_packages NAME...; need_webgpu; need_web; need_pages
 
 need_packages() {

@@ -1,6 +1,6 @@
 // The bench page: libraries in frames of their own, measured in turns on the same network and input.
 import { barChart } from './chart.mjs';
-import { readOnnx } from './onnx.mjs';
+import { inTime, largestDifference, randomInputs, summarise } from './measuring.mjs';
 import { $, acceptFiles, calm, complain, fetchSite, HALVES, make, makeModelChoice, ms, say, shapeText } from './shared.mjs';
 
 const ENGINES = [
@@ -11,46 +11,12 @@ const ENGINES = [
 ];
 const LIBRARIES = { tessera: 'Tessera', ort: 'ONNX Runtime Web', tfjs: 'TF.js' };
 const BACKENDS = { webgpu: 'WebGPU', webgl: 'WebGL', wasm: 'WebAssembly', cpu: 'CPU' };
-const USUAL = 256, LIMIT = 120; // the size of open dimensions; seconds until a library has failed
+const LIMIT = 120; // seconds until a library has failed
 const TELL_MS = 3000; // between messages: the page is not drawn during a run
 
 let model, rows = [], stopped = false;
 
-// ---- the network and its input -------------------------------------------------------------------
-
-function makeFeeds(bytes) {
-    let seed = 1;
-    const random = () => {
-        seed = Math.imul(seed, 1664525) + 1013904223 >>> 0;
-        return seed / 2 ** 32;
-    };
-    return Object.fromEntries(readOnnx(bytes).inputs.map(({ name, type, shape }) => {
-        if (type !== 1)
-            throw new Error(`input ${name} is not of floats`);
-        const sizes = shape.map((size, i) => size > 0 ? size : i ? USUAL : 1);
-        return [name, { shape: sizes, data: Float32Array.from({ length: sizes.reduce((a, b) => a * b, 1) }, random) }];
-    }));
-}
-
 // ---- measuring -----------------------------------------------------------------------------------
-
-function quantile(sorted, part) {
-    const at = (sorted.length - 1) * part, low = Math.floor(at);
-    return sorted[low] + (sorted[Math.min(low + 1, sorted.length - 1)] - sorted[low]) * (at - low);
-}
-
-function summarise(times) {
-    const sorted = [...times].sort((a, b) => a - b);
-    return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
-}
-
-function inTime(promise) {
-    let timer;
-    const late = new Promise((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`no answer in ${LIMIT} s`)), 1000 * LIMIT);
-    });
-    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
-}
 
 async function openFrame() {
     const frame = make('iframe', { src: 'engine.html', title: 'A library that is measured', tabIndex: -1 });
@@ -67,20 +33,14 @@ function fail(row, error) {
     row.frame = undefined;
 }
 
-function largestDifference(a, b) {
-    let most = 0;
-    a.forEach((list, i) => list.forEach((x, j) => { most = Math.max(most, Math.abs(x - b[i][j]) || 0); }));
-    return a.some((list, i) => list.length !== b[i]?.length) ? Infinity : most;
-}
-
 async function prepare(row, feeds) {
     say(`${row.label}: loading …`);
     try {
         row.frame = await openFrame();
         const shapes = Object.fromEntries(Object.entries(feeds).map(([name, { shape }]) => [name, shape]));
         const { library, backend } = row, { bytes, name } = model;
-        const loaded = await inTime(row.frame.contentWindow.engine.load({ library, backend, bytes, name, shapes }));
-        const first = await inTime(row.frame.contentWindow.engine.run(feeds));
+        const loaded = await inTime(row.frame.contentWindow.engine.load({ library, backend, bytes, name, shapes }), LIMIT);
+        const first = await inTime(row.frame.contentWindow.engine.run(feeds), LIMIT);
         Object.assign(row, { load: loaded.ms, device: loaded.device, first: first.ms, outputs: first.outputs });
     } catch (error) {
         fail(row, error);
@@ -97,7 +57,7 @@ async function idle() {
 async function runOnce(row, feeds) {
     await new Promise(done => setTimeout(done)); // for events of the page
     try {
-        row.times.push((await inTime(row.frame.contentWindow.engine.run(feeds))).ms);
+        row.times.push((await inTime(row.frame.contentWindow.engine.run(feeds), LIMIT)).ms);
     } catch (error) {
         fail(row, error);
     }
@@ -138,7 +98,7 @@ async function measure() {
     $('start').disabled = true;
     $('stop').disabled = false;
     try {
-        const feeds = makeFeeds(model.bytes);
+        const feeds = randomInputs(model.bytes);
         const inputs = Object.entries(feeds).map(([name, { shape }]) => `${name}: ${shapeText(shape)}`).join('; ');
         const date = new Date().toISOString().slice(0, 16);
         $('conditions').textContent = `${model.name}, ${inputs}. ${date}. ${navigator.userAgent}`;

@@ -1,5 +1,4 @@
 // In a frame of the bench page: one library with one network. Gives the frame's window an `engine`.
-import { load } from './tessera/tessera.mjs';
 
 const folder = new URL('peers/', location.href).href;
 
@@ -16,7 +15,7 @@ function addScript(name) {
 // Each makes a function that runs { name: { data, shape } } and gives arrays, and says what it runs on.
 const libraries = {
     async tessera({ backend, bytes, name, shapes }) {
-        const network = await load(bytes, { backend, name, shapes });
+        const { load } = await import('./tessera/tessera.mjs'), network = await load(bytes, { backend, name, shapes });
         const { device } = await network.report();
         return {
             device,

@@ -28,15 +28,15 @@ const drivers = {
 
 /**
  * A browser, and the URL at which a server shows these folders: { '/web/': '/path' }; close() ends both. devtools: does the browser
- * have Chromium's own protocol?
+ * have Chromium's own protocol? env: variables of the browser's environment.
  */
-export async function launch(driver, folders) {
+export async function launch(driver, folders, env = {}) {
     if (!drivers[driver])
         throw new Error(`there is no driver '${driver}', only ${Object.keys(drivers).join(', ')}`);
     const puppeteer = createRequire(`${process.cwd()}/`)('puppeteer-core');
     const server = await serve({ '/support/': `${root}/tests/support`, ...folders });
     const browser = await puppeteer.launch({
-        ...drivers[driver], env: { ...process.env, LIBGL_ALWAYS_SOFTWARE: '1', ...drivers[driver].env },
+        ...drivers[driver], env: { ...process.env, LIBGL_ALWAYS_SOFTWARE: '1', ...drivers[driver].env, ...env },
         protocolTimeout: 0, defaultViewport: null,
     });
     const close = async () => {

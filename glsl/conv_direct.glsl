@@ -13,7 +13,7 @@
 #include product_precision
 #include weight_scale
 #if COMPUTED
-#include weight_rows
+#include weight_texels
 #endif
 #if ROW
 #include row

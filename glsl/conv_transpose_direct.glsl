@@ -12,7 +12,7 @@
 #include product_precision
 #include weight_scale
 #if COMPUTED
-#include weight_rows
+#include weight_texels
 #endif
 #if ROW
 #include row

@@ -104,6 +104,8 @@ mkdir early
 printf 'wait\nstroke 60 60 200 200\nkey S\nwait\nframes 1\nsave late\n' >early.txt
 check 'S right after a stroke' "$pix2pix" --out early --script early.txt
 for what in input output; do check "saves its $what" cmp early/pix2pix-001-$what.png late-$what.png; done
+expect_of 'a folder of a name that is too long' 0 'a: the folder cannot be made: File name too long' \
+    "$pix2pix" --out "$(printf '%5000s' | tr ' ' a)" --script early.txt
 
 # ---- teaching ----
 

@@ -1,8 +1,9 @@
 // The backend cpu as WebAssembly, in node: networks of TSR_MODELS against ONNX Runtime's outputs, and what goes wrong.
 // Usage: node web_cpu.mjs [BUILD-WEB], after tools/web.sh build.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { models, root } from './support/browsers.mjs';
 import { chain, model } from './support/onnx_model.mjs';
@@ -52,15 +53,16 @@ async function checkNetwork(name) {
         `median run ${times.sort((a, b) => a - b)[2].toFixed(1)} ms`);
 }
 
+const fails = (what, promise, message, status) =>
+    assert.rejects(promise, error => {
+        assert.ok(error instanceof TesseraError && message.test(error.message), `${what}: ${error.stack}`);
+        assert.equal(error.status, status, what);
+        console.log(`ok: ${what}: ${error.message}`);
+        return true;
+    }, what);
+
 async function checkErrors() {
     const name = 'mnist_cntk', bytes = bytesOf(name), lines = [];
-    const fails = (what, promise, message, status) =>
-        assert.rejects(promise, error => {
-            assert.ok(error instanceof TesseraError && message.test(error.message), `${what}: ${error.stack}`);
-            assert.equal(error.status, status, what);
-            console.log(`ok: ${what}: ${error.message}`);
-            return true;
-        }, what);
     await fails('no bytes', load(7), /no ArrayBuffer/, 'INVALID_ARGUMENT');
     await fails('no file', load('none/model.onnx'), /none.model\.onnx/, 'IO');
     await fails('an empty model', load(new Uint8Array(0)), /is empty/, 'INVALID_MODEL');
@@ -87,6 +89,22 @@ async function checkErrors() {
     network.dispose();
     await fails('a run after dispose', network.run({ [input]: new Float32Array(size) }), /disposed/, 'INVALID_ARGUMENT');
     network.dispose(); // once more is harmless
+}
+
+// A small module that the page names gets no other in its place; the full one may be missing.
+async function checkSmall() {
+    const wasm = pathToFileURL(`${build}/tessera-webgl.wasm`), rare = chain([3], ['Round']), folder = mkdtempSync(join(tmpdir(), 'web-'));
+    const network = await load(chain([3], ['Neg']), { wasm });
+    await fails('no such input', load(chain([3], ['Neg']), { wasm, shapes: { other: [3] } }), /'other'/, 'INVALID_ARGUMENT');
+    await fails('a small module alone', load(rare, { wasm }), /^no message: only tessera\.wasm/, 'UNSUPPORTED');
+    network.dispose();
+    for (const file of readdirSync(build).filter(name => /\.mjs$|^tessera-.*\.wasm$/.test(name)))
+        cpSync(`${build}/${file}`, `${folder}/${file}`);
+    const other = await import(pathToFileURL(`${folder}/tessera.mjs`));
+    (await other.load(chain([3], ['Neg']))).dispose();
+    await assert.rejects(other.load(rare, { name: 'rare' }), { status: 'IO', message: /^rare needs tessera\.wasm: ENOENT/ });
+    rmSync(folder, { recursive: true });
+    console.log('ok: small modules');
 }
 
 // The names of ONNX Runtime Web.
@@ -194,5 +212,6 @@ if (known.includes('mnist_cntk')) {
     await checkMany();
 }
 await checkCustom();
+await checkSmall();
 await checkSizes();
 console.log('all passed');

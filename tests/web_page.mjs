@@ -41,12 +41,18 @@ async function runNetwork({ name, backend, dims, noise }) {
     return { first, steady: times.sort((a, b) => a - b)[2], errors };
 }
 
-// In the page: are operators that the small module lacks computed, and what is said of one that does not exist?
-async function runOthers({ backend, bytes, unknown }) {
-    const { load } = await import('/web/tessera.mjs'), network = await load(Uint8Array.from(bytes), { backend });
-    const { y } = await network.run({ x: Float32Array.of(1.2, -2.7, 3.5) });
-    network.dispose();
-    return { y: [...y], message: await load(Uint8Array.from(unknown), { backend }).catch(error => error.message) };
+// In the page: are operators that the small module lacks computed, in a worker and beside the page's own, too, and what is said of one
+// that does not exist?
+async function runOthers({ backend, bytes, custom, unknown }) {
+    const { load } = await import('/web/tessera.mjs'), results = [];
+    const compute = ([x], y) => x.data.forEach((value, i) => { y.data[i] = -value; }), body = 'return -IN0(n, c, y, x);';
+    const negative = { name: 'Negative', domain: '', compute, glsl: body, wgsl: body };
+    for (const [model, options] of [[bytes, {}], [bytes, { worker: true }], [custom, { customOps: [negative] }]]) {
+        const network = await load(Uint8Array.from(model), { backend, ...options });
+        results.push([...(await network.run({ x: Float32Array.of(1.2, -2.7, 3.5) })).y]);
+        network.dispose();
+    }
+    return { results, message: await load(Uint8Array.from(unknown), { backend }).catch(error => error.message) };
 }
 
 // In the page: names of the modules that it fetched.
@@ -74,10 +80,9 @@ await withPage(driver, { '/web/': `${root}/build-web`, '/models/': models }, asy
     assert.equal(failed, 0, `${failed} networks are off`);
     const small = `tessera-${backend}.wasm`;
     assert.deepEqual(await modulesOf(page), [small]);
-    const { y, message } = await page.evaluate(runOthers, {
-        backend, bytes: [...chain([3], ['Neg', 'Round'])], unknown: [...chain([3], ['Nothing'])],
-    });
-    assert.deepEqual(y, [-1, 3, -4]);
+    const [bytes, custom, unknown] = [['Neg', 'Round'], ['Negative', 'Round'], ['Nothing']].map(ops => [...chain([3], ops)]);
+    const { results, message } = await page.evaluate(runOthers, { backend, bytes, custom, unknown });
+    assert.deepEqual(results, Array(3).fill([-1, 3, -4]));
     assert.match(message, /Nothing/);
     assert.deepEqual(await modulesOf(page), [small, 'tessera.wasm']);
     console.log(`ok: ${small} for all of them, tessera.wasm for others`);

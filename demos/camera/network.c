@@ -33,7 +33,7 @@ static bool open_here(network *n, instance *i) {
 
 static void close_instance(instance *i) {
     if (i->remote)
-        remote_release(i->remote);
+        worker_release(remote_worker(i->remote));
     tsr_session_destroy(i->session);
     *i = (instance){.exists = false};
 }
@@ -104,7 +104,7 @@ bool network_prepare(network *n, double ms) {
         open_instance(n);
         return false;
     }
-    worker_state state = i->remote ? remote_look(i->remote) : WORKER_IDLE;
+    worker_state state = i->remote ? worker_look(remote_worker(i->remote)) : WORKER_IDLE;
     tsr_status status = i->remote ? TSR_OK : tsr_session_prepare(i->session, ms);
     if (state == WORKER_FAILED || (status != TSR_OK && status != TSR_NOT_READY))
         refuse(n, i->remote ? remote_error(i->remote) : tsr_last_error());
@@ -161,7 +161,7 @@ static bool step_here(network *n, double ms, const gl_target *result) {
 
 static bool look_remote(network *n, const gl_target *result) {
     remote *r = n->now.remote;
-    worker_state state = remote_look(r);
+    worker_state state = worker_look(remote_worker(r));
     if (state == WORKER_BUSY)
         return false;
     if (state == WORKER_FAILED)
@@ -169,7 +169,7 @@ static bool look_remote(network *n, const gl_target *result) {
     glBindTexture(GL_TEXTURE_2D, result->texture);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, result->width, result->height, GL_RGBA,
                     GL_UNSIGNED_BYTE, remote_pixels(r));
-    remote_rest(r);
+    worker_rest(remote_worker(r));
     return true;
 }
 

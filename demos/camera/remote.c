@@ -82,12 +82,8 @@ remote *remote_create(const picture_model *model, const settings *wanted) {
     return NULL;
 }
 
-void remote_release(remote *r) {
-    worker_release(r->worker);
-}
-
-worker_state remote_look(const remote *r) {
-    return worker_look(r->worker);
+worker *remote_worker(const remote *r) {
+    return r->worker;
 }
 
 unsigned char *remote_pixels(const remote *r) {
@@ -98,10 +94,6 @@ void remote_start(remote *r, range in, range out) {
     r->in = in;
     r->out = out;
     worker_request(r->worker);
-}
-
-void remote_rest(remote *r) {
-    worker_rest(r->worker);
 }
 
 const char *remote_error(const remote *r) {

@@ -16,16 +16,13 @@ typedef struct remote remote;
 
 /* Starts making a session. The model must exist until workers_wait(). NULL when out of memory. */
 remote *remote_create(const picture_model *model, const settings *wanted);
-/* Does not wait: all goes after the run in progress. */
-void remote_release(remote *r);
+/* With which it goes: after worker_release() and the run in progress. */
+worker *remote_worker(const remote *r);
 
-worker_state remote_look(const remote *r);
 /* Unless it is busy: RGBA8, the input that remote_start() is going to read, and in state
- * WORKER_DONE the output. */
+ * WORKER_DONE, until worker_rest(), the output. */
 unsigned char *remote_pixels(const remote *r);
 void remote_start(remote *r, range in, range out);
-/* The output was taken. */
-void remote_rest(remote *r);
 /* In state WORKER_FAILED. */
 const char *remote_error(const remote *r);
 

@@ -11,8 +11,10 @@
 bool make_folder(const char *path) {
     char part[PATH_SIZE];
     struct stat status;
-    if (strlen(path) >= sizeof part)
+    if (strlen(path) >= sizeof part) {
+        errno = ENAMETOOLONG;
         return false;
+    }
     for (size_t end = 1; *path; end++) {
         if (path[end] && path[end] != '/')
             continue;

@@ -56,7 +56,7 @@ static bool open_instance(network *n, instance *i, const settings *wanted) {
 
 static void close_instance(instance *i) {
     if (i->remote)
-        remote_release(i->remote);
+        worker_release(remote_worker(i->remote));
     runner_close_session(&i->runner);
     *i = (instance){.exists = false};
 }
@@ -144,7 +144,7 @@ static bool fail(network *n, const char *error) {
 
 static void prepare(network *n, double ms) {
     instance *i = &n->next;
-    worker_state state = i->remote ? remote_look(i->remote) : WORKER_IDLE;
+    worker_state state = i->remote ? worker_look(remote_worker(i->remote)) : WORKER_IDLE;
     tsr_status status = i->remote ? TSR_OK : tsr_session_prepare(i->runner.session, ms);
     if (state == WORKER_FAILED || (status != TSR_OK && status != TSR_NOT_READY)) {
         refuse(n, i->remote ? remote_error(i->remote) : tsr_last_error());
@@ -304,7 +304,7 @@ static bool take_result(network *n) {
 }
 
 static bool step_remote(network *n, const canvas *c) {
-    worker_state state = remote_look(n->now.remote);
+    worker_state state = worker_look(remote_worker(n->now.remote));
     if (state == WORKER_FAILED)
         return fail(n, remote_error(n->now.remote));
     if (state == WORKER_BUSY)
@@ -336,7 +336,7 @@ void network_learn(network *n, const canvas *c, const lesson *lesson, double ms)
         return;
     if (!n->now.remote)
         runner_learn(&n->now.runner, n->now.model, &n->now.input, lesson, ms);
-    else if (remote_look(n->now.remote) == WORKER_IDLE)
+    else if (worker_look(remote_worker(n->now.remote)) == WORKER_IDLE)
         remote_learn(n->now.remote, lesson);
 }
 
@@ -345,5 +345,6 @@ learner *network_learner(network *n) {
         return NULL;
     if (!n->now.remote)
         return &n->now.runner.learner;
-    return remote_look(n->now.remote) == WORKER_IDLE ? remote_learner(n->now.remote) : NULL;
+    return worker_look(remote_worker(n->now.remote)) == WORKER_IDLE ? remote_learner(n->now.remote)
+                                                                    : NULL;
 }

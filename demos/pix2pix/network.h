@@ -61,8 +61,8 @@ const input_info *network_input(const network *n);
 /* Begins to make a session with these settings: meanwhile the one there is goes on, as it does if
  * this fails, which may be reported later. */
 bool network_use(network *n, const settings *wanted);
-/* The same of a model that has learned, which exists until network_close(), or until
- * workers_ended() after another took its place. */
+/* The same of a model that has learned, which exists until network_close(), or until a session of
+ * another one is in use and workers_ended(). */
 bool network_take(network *n, tsr_model *model);
 /* The same of another file, or of the model that learned from it. */
 bool network_choose(network *n, int file, tsr_model *model);

@@ -13,11 +13,11 @@
 bool numbered_prefix(const char *folder, const char *end, char prefix[PATH_SIZE]) {
     char path[PATH_SIZE + 16];
     if (!make_folder(folder))
-        return complain("%s: the folder cannot be made: %s", folder, strerror(errno));
+        return complain("%.400s: the folder cannot be made: %s", folder, strerror(errno));
     for (int number = 1; number < 10000; number++) {
         int length = snprintf(prefix, PATH_SIZE, "%s/" PROGRAM_NAME "-%03d", folder, number);
         if (length < 0 || length >= PATH_SIZE)
-            return complain("%s: the name is too long", folder);
+            return complain("%.400s: the name is too long", folder);
         snprintf(path, sizeof path, "%s%s", prefix, end);
         if (access(path, F_OK))
             return true;

@@ -100,12 +100,8 @@ remote *remote_create(const tsr_model *model, const input_info *input, const set
     return NULL;
 }
 
-void remote_release(remote *r) {
-    worker_release(r->worker);
-}
-
-worker_state remote_look(const remote *r) {
-    return worker_look(r->worker);
+worker *remote_worker(const remote *r) {
+    return r->worker;
 }
 
 void remote_start(remote *r, const float *input) {

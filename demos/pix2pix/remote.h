@@ -10,10 +10,9 @@ typedef struct remote remote;
 
 /* Starts creating a session. The model must exist until workers_wait(). NULL when out of memory. */
 remote *remote_create(const tsr_model *model, const input_info *input, const settings *wanted);
-/* Does not wait: all goes after the run in progress. */
-void remote_release(remote *r);
+/* With which it goes: after worker_release() and the run in progress. */
+worker *remote_worker(const remote *r);
 
-worker_state remote_look(const remote *r);
 /* Starts a run with a copy of the input's elements, unless it is busy. */
 void remote_start(remote *r, const float *input);
 /* The same with a step of a lesson. */

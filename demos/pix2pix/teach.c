@@ -156,8 +156,8 @@ static void free_dropped(teacher *t) {
     }
 }
 
-/* Of one that no session is made of; the first is the file's. Threads that are ending may still
- * read it: no frame waits for them. */
+/* Of one that no session is made of any more; the first is the file's. Threads that are ending, and
+ * lessons of the session in use, may still read it: no frame waits for them. */
 static void drop(teacher *t, history *h, int i) {
     dropped_model *d = i == 0 ? NULL : malloc(sizeof *d);
     if (d) { /* otherwise it is the file's, or memory is that short */
@@ -212,7 +212,8 @@ static void follow(app *a, learner *l) {
 
 void teach_step(app *a, bool new_picture, double ms) {
     teacher *t = &a->teacher;
-    if (t->dropped && workers_ended())
+    const network *n = &a->network;
+    if (t->dropped && n->now.model == n->model && workers_ended())
         free_dropped(t);
     bool taken = new_picture && !network_is_preparing(&a->network);
     if (t->learned && (taken || a->network.refused)) {

@@ -218,7 +218,7 @@ static void try_storages(packer *p, int tensor, int low, int high, choices *out)
         add_choice(out, &best);
 }
 
-/* The grid for a new storage: the widest up to `width`; 0: that of the tensor's layout. */
+/* The grid for a new storage: the widest up to `width`; 0: the first, which suits the device. */
 static const grid *first_grid(const grids *shapes, int width) {
     const grid *best = &shapes->list[0];
     for (int i = 0; width && i < shapes->count; i++) {

@@ -122,18 +122,19 @@ export async function instantiate(module, { log, callOperator, gpu }) {
         if (depth && !INNER.test(name))
             fail('INVALID_ARGUMENT', 'functions of the page that the library calls must not call it');
         if (broken)
-            fail('DEVICE', `tessera.wasm stopped earlier: ${broken.message}`, broken);
+            fail('DEVICE', `the module stopped earlier: ${broken.message}`, broken);
         depth++;
         try {
             return exports[name](...args);
         } catch (error) {
             broken = error;
-            return fail('DEVICE', `tessera.wasm stopped: ${error.message}`, error);
+            return fail('DEVICE', `the module stopped: ${error.message}`, error);
         } finally {
             depth--;
         }
     };
-    const failure = () => new TesseraError(text(call('tsr_web_status_name')), text(call('tsr_web_error')));
+    const failure = () => new TesseraError(text(call('tsr_web_status_name')),
+        text(call('tsr_web_error')) || 'no message: only tessera.wasm has all operators and messages');
     // Of a call that gives a pointer, which is not NULL.
     const made = pointer => {
         if (!pointer)
@@ -179,8 +180,11 @@ export async function instantiate(module, { log, callOperator, gpu }) {
             throw error;
         }
     };
-    // A model's handle; the copy of its file is gone with it.
-    const readModel = (at, size, name) => made(spell(name, n => call('tsr_web_model', at, size, n)));
+    // A model's handle; the copy of its file is gone with it. A small module may fail without a message: none is left of before.
+    const readModel = (at, size, name) => {
+        bytes()[call('tsr_web_error') >>> 0] = 0;
+        return made(spell(name, n => call('tsr_web_model', at, size, n)));
+    };
     const wasi = {
         clock_time_get(id, precision, at) {
             view().setBigUint64(at >>> 0, BigInt(Math.round(performance.now() * 1e6)), true);

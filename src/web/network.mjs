@@ -420,7 +420,8 @@ async function openOn(backend, bytes, name, options) {
         if (options.wasm || options.signal?.aborted || !error.status || OF_DEVICES.includes(error.status))
             throw error;
     }
-    return openWith(backend, bytes, name, { ...options, wasm: FULL });
+    return openWith(backend, bytes, name, { ...options, wasm: FULL }).catch(error => (error.status === 'IO'
+        ? fail('IO', `${name} needs tessera.wasm: ${error.message}`, error) : Promise.reject(error)));
 }
 
 // Those that may be there, the best first. A software rasteriser runs WebGL better than WebGPU.

@@ -76,6 +76,7 @@ async function checkErrors() {
     const control = new AbortController();
     await fails('one that is aborted', load(bytes, { signal: control.signal, onProgress: () => control.abort() }), /aborted/,
         'CANCELLED');
+    await fails('no such precision', load('none/model.onnx', { precision: 'fp17' }), /precision is 'fp17'/, 'INVALID_ARGUMENT');
     await fails('no such backend', load(bytes, { backend: 'abacus' }), /abacus/, 'INVALID_ARGUMENT');
     await fails('no such dimension', load(bytes, { dims: { batch: 2 } }), /batch/, 'INVALID_ARGUMENT');
     await fails('no such module', load(bytes, { wasm: pathToFileURL(`${build}/none.wasm`) }), /none\.wasm/, 'IO');

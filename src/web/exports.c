@@ -1,4 +1,4 @@
-/* What the page's JavaScript (module.mjs, network.mjs) calls: flat functions over tessera.h.
+/* What the page's JavaScript (module.mjs, open.mjs, network.mjs) calls: flat functions over tessera.h.
  * Pointers and sizes are numbers there; strings end with a NUL and belong to the object that gave
  * them. A function that fails returns NULL or a status that is not 0: tsr_web_error() and
  * tsr_web_status_name() say why. */

@@ -7,7 +7,7 @@
 import { isTexture } from './buffers.mjs';
 import { download } from './delivery.mjs';
 import { TesseraError, fail, isFile, readFile } from './module.mjs';
-import { open } from './network.mjs';
+import { checkOptions, open } from './open.mjs';
 import { show } from './pictures.mjs';
 import { openInWorker } from './remote.mjs';
 
@@ -64,6 +64,7 @@ export async function load(model, options = {}) {
     const name = options.name ?? (isUrl ? String(model).split(/[?#]/)[0].split('/').at(-1) : 'model');
     try {
         signal?.throwIfAborted();
+        checkOptions(options);
         const tell = (stage, fraction) => onProgress?.({ stage, fraction });
         const getModel = async () => {
             const bytes = isUrl ? await fetchModel(model, signal, tell) : bytesOf(model);

@@ -1,5 +1,5 @@
 // The thread of a network that was loaded with the option worker: what remote.mjs asks of it.
-import { open } from './network.mjs';
+import { open } from './open.mjs';
 
 let network, opening, giveModel; // the promise of a network, and what resolves that of its model
 

@@ -18,9 +18,9 @@ static tsr_status lower_copy(tsr_plan *plan, const tsr_node *node) {
 static tsr_lower_fn *const lowerings[TSR_OP_COUNT] = {[TSR_OP_Relu] = lower_copy};
 
 /* x -> r0 -> ... -> y */
-static tsr_graph *make_chain(int length) {
+static tsr_graph *make_chain(int length, int channels, int height, int width) {
     onnx_writer *writer = onnx_writer_create(22);
-    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 4, 8, 8));
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, channels, height, width));
     char name[16] = "x", next[16];
     for (int i = 0; i < length; i++) {
         snprintf(next, sizeof next, "r%d", i);
@@ -41,7 +41,7 @@ static tsr_plan_options options_of(uint64_t max_bytes) {
 
 static void test_too_little_memory_is_refused(void **state) {
     (void)state;
-    tsr_graph *graph = make_chain(3);
+    tsr_graph *graph = make_chain(3, 4, 8, 8);
     tsr_plan_options unlimited = options_of(0);
     tsr_plan *plan;
     assert_int_equal(tsr_plan_create(graph, &unlimited, &plan), TSR_OK);
@@ -206,6 +206,32 @@ static void test_grids_fill_squares(void **state) {
     }
 }
 
+/* Blocks of 16x16 texels that a chain's tensors take, and the bytes of these. */
+static int64_t blocks_of_chain(bool software, uint64_t *bytes) {
+    tsr_graph *graph = make_chain(2, 256, 9, 4);
+    tsr_plan_options options = options_of(0);
+    options.device.software = software;
+    tsr_plan *plan;
+    assert_int_equal(tsr_plan_create(graph, &options, &plan), TSR_OK);
+    int64_t blocks = 0;
+    for (int t = 0; t < plan->tensor_count; t++)
+        blocks += squares_of(&plan->tensors[t].layout, 16);
+    *bytes = plan->tensor_bytes;
+    tsr_plan_destroy(plan);
+    tsr_graph_destroy(graph);
+    return blocks;
+}
+
+/* Software rasterisers get the same tensors in fewer blocks, in hardly more memory. */
+static void test_grids_fill_blocks(void **state) {
+    (void)state;
+    uint64_t bytes, software_bytes;
+    int64_t blocks = blocks_of_chain(false, &bytes),
+            software_blocks = blocks_of_chain(true, &software_bytes);
+    assert_true(2 * software_blocks < blocks);
+    assert_true(100 * software_bytes <= 102 * bytes);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_too_little_memory_is_refused),
@@ -213,6 +239,7 @@ int run_program(void) {
         cmocka_unit_test(test_channel_axes),
         cmocka_unit_test(test_planes_pay),
         cmocka_unit_test(test_grids_fill_squares),
+        cmocka_unit_test(test_grids_fill_blocks),
         cmocka_unit_test(test_layouts_have_limits),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

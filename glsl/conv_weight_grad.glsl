@@ -13,19 +13,19 @@
 #define SUM_NUMBER float
 vec2 sum_row(ivec2 texel, vec2 inverse) { return (vec2(texel) + 0.5) * inverse; }
 vec2 sum_place(ivec2 place, vec2 inverse) { return vec2(place) * vec2(inverse.x, 1.0); }
-float sum_columns(int columns, vec2 inverse) { return float(columns) * inverse.x; }
+vec2 sum_trip(int columns, int planes, vec2 inverse) { return vec2(columns, planes) * vec2(inverse.x, 1.0); }
 float sum_zero(int row, vec2 inverse) { return (float(row) + 0.5) * inverse.y; }
-#define SUM_READ(source, row, column, place, inside, zero) \
-    textureLod(source, vec3(row.x + column + place.x, inside ? row.y : zero, place.y), 0.0)
+#define SUM_READ(source, row, trip, place, inside, zero) \
+    textureLod(source, vec3(row.x + trip.x + place.x, inside ? row.y : zero, trip.y + place.y), 0.0)
 #else
 #define SUM_AT ivec2
 #define SUM_NUMBER int
 ivec2 sum_row(ivec2 texel, vec2 inverse) { return texel; }
 ivec2 sum_place(ivec2 place, vec2 inverse) { return place; }
-int sum_columns(int columns, vec2 inverse) { return columns; }
+ivec2 sum_trip(int columns, int planes, vec2 inverse) { return ivec2(columns, planes); }
 int sum_zero(int row, vec2 inverse) { return row; }
-#define SUM_READ(source, row, column, place, inside, zero) \
-    texelFetch(source, inside ? ivec3(row.x + column + place.x, row.y, place.y) : ivec3(0, zero, 0), 0)
+#define SUM_READ(source, row, trip, place, inside, zero) \
+    texelFetch(source, inside ? ivec3(row.x + trip.x + place.x, row.y, trip.y + place.y) : ivec3(0, zero, 0), 0)
 #endif
 
 // Pixels from x to y - 1 of `size`, a stride apart, of which the tap's are inside an image of `inside` pixels.
@@ -76,7 +76,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
 #if UNROLL == 1 || X_LINEAR || G_LINEAR || X_FIRST || G_FIRST || X_LOW < X_PLANES || G_LOW < G_PLANES
 #include conv_weight_grad_each
-#elif STRIDE * UNROLL % (X_PLANES * X_STRIDE) || UNROLL % (G_PLANES * G_STRIDE)
+#elif STRIDE * UNROLL % (X_PLANES * X_STRIDE) || UNROLL % G_STRIDE
 #include conv_weight_grad_each
 #else
 #include conv_weight_grad_unrolled

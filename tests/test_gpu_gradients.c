@@ -79,6 +79,19 @@ static void test_weights(void **state) {
              "ConvTranspose x[1,6,8,8] u{6,8,3,3} -> a strides=3,3; "
              "ConvWeightGrad z[1,5,24,24] a -> y kernel_shape=3,3 pads=1,1,1,1",
              .big = true),
+        /* Its planes are those of several trips. */
+        CASE(13,
+             "ConvTranspose z[1,3,5,19] u{3,8,2,2} -> a strides=2,2; "
+             "ConvWeightGrad x[1,5,20,76] a -> y kernel_shape=4,4 strides=2,2 pads=1,1,1,1",
+             .big = true),
+        CASE(13,
+             "ConvTranspose z[2,3,3,19] u{3,6,2,2} -> a strides=2,2; "
+             "ConvWeightGrad x[2,5,6,38] a -> y kernel_shape=3,3 pads=1,1,1,1",
+             .big = true),
+        CASE(13,
+             "ConvTranspose z[1,3,4,17] u{3,8,1,4} -> a strides=1,4; "
+             "ConvWeightGrad x[1,4,4,136] a -> y kernel_shape=1,4 strides=1,2 pads=0,1,0,1",
+             .big = true),
         CASE(13,
              "Relu x[1,4,9,9] -> a; Relu z[1,8,9,9] -> b; Concat a b -> c axis=1; "
              "ConvWeightGrad c g[1,12,9,9] -> d kernel_shape=3,3 pads=1,1,1,1; "

@@ -1,6 +1,6 @@
 // The bench page: libraries in frames of their own, measured in turns on the same network and input.
 import { barChart } from './chart.mjs';
-import { inTime, largestDifference, randomInputs, summarise } from './measuring.mjs';
+import { inTime, largestDifference, randomInputs, summarise, turns } from './measuring.mjs';
 import { $, acceptFiles, calm, complain, fetchSite, HALVES, make, makeModelChoice, ms, say, shapeText } from './shared.mjs';
 
 const ENGINES = [
@@ -71,16 +71,14 @@ async function measureAll(feeds, runs, budget) {
     const reference = rows.find(({ outputs }) => outputs)?.outputs;
     for (const row of rows.filter(({ outputs }) => outputs && outputs !== reference))
         row.difference = largestDifference(reference, row.outputs);
-    const spent = ({ times }) => times.reduce((a, b) => a + b, 0);
     for (let i = 0, told = -Infinity; i < runs; i++) {
-        const due = rows.filter(row => row.frame && (i === 0 || spent(row) + row.times.at(-1) < 1000 * budget));
+        const due = turns(rows.filter(({ frame }) => frame), i, budget);
         if (performance.now() - told > TELL_MS && due.length) {
             say(`Run ${i + 1} of ${runs}`);
             told = performance.now();
             await idle();
         }
-        // Another one begins each time.
-        for (const row of [...due.slice(i % due.length), ...due.slice(0, i % due.length)].filter(() => !stopped))
+        for (const row of due.filter(() => !stopped))
             await runOnce(row, feeds);
     }
     show();

@@ -29,6 +29,14 @@ export function summarise(times) {
     return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
 }
 
+/** Those of `rows` that run in a round, in that order: another one begins each time. One with no time left for one more, of so many
+ * seconds for its `times`, sits out, but not in round 0. */
+export function turns(rows, round, seconds) {
+    const spent = ({ times }) => times.reduce((a, b) => a + b, 0);
+    const due = rows.filter(row => round === 0 || spent(row) + row.times.at(-1) < 1000 * seconds), first = round % due.length;
+    return [...due.slice(first), ...due.slice(0, first)];
+}
+
 /** Of lists of outputs; Infinity if they have other sizes, NaN if one of them has NaN where the other has not. */
 export function largestDifference(a, b) {
     if (a.length !== b.length || a.some((list, i) => list.length !== b[i].length))

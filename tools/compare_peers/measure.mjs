@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { inTime, largestDifference, summarise } from '../../demos/web/measuring.mjs';
+import { inTime, largestDifference, summarise, turns } from '../../demos/web/measuring.mjs';
 import { launch, root, tool } from '../../tests/support/browsers.mjs';
 import { addFrame, ENGINES, openFrame, openProcess } from './engines.mjs';
 import { toMarkdown } from './table.mjs';
@@ -79,13 +79,12 @@ async function startAll(rows, model) {
         }
 }
 
-// One run of each a round; another one begins each time. Who has no time left for one more sits out.
+// One run of each a round.
 async function runInTurns(rows, model) {
-    const spent = ({ times }) => times.reduce((a, b) => a + b, 0);
     for (let i = 0; i < runs; i++) {
-        const due = rows.filter(row => row.run && !row.error && (i === 0 || spent(row) + row.times.at(-1) < 1000 * seconds));
+        const due = turns(rows.filter(({ run, error }) => run && !error), i, seconds);
         say(`${basename(model)}: round ${i + 1} of ${runs}, ${due.length} engines`);
-        for (const row of [...due.slice(i % due.length), ...due.slice(0, i % due.length)])
+        for (const row of due)
             await inTime(row.run(), limit).then(ms => row.times.push(ms), error => fail(row, error));
     }
 }

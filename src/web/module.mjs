@@ -133,8 +133,13 @@ export async function instantiate(module, { log, callOperator, gpu }) {
             depth--;
         }
     };
-    const failure = () => new TesseraError(text(call('tsr_web_status_name')),
-        text(call('tsr_web_error')) || 'no message: only tessera.wasm has all operators and messages');
+    // The message is told once: a small module may fail without one.
+    const failure = () => {
+        const at = call('tsr_web_error') >>> 0, message = text(at);
+        bytes()[at] = 0;
+        return new TesseraError(text(call('tsr_web_status_name')),
+            message || 'no message: only tessera.wasm has all operators and messages');
+    };
     // Of a call that gives a pointer, which is not NULL.
     const made = pointer => {
         if (!pointer)
@@ -180,11 +185,8 @@ export async function instantiate(module, { log, callOperator, gpu }) {
             throw error;
         }
     };
-    // A model's handle; the copy of its file is gone with it. A small module may fail without a message: none is left of before.
-    const readModel = (at, size, name) => {
-        bytes()[call('tsr_web_error') >>> 0] = 0;
-        return made(spell(name, n => call('tsr_web_model', at, size, n)));
-    };
+    // A model's handle; the copy of its file is gone with it.
+    const readModel = (at, size, name) => made(spell(name, n => call('tsr_web_model', at, size, n)));
     const wasi = {
         clock_time_get(id, precision, at) {
             view().setBigUint64(at >>> 0, BigInt(Math.round(performance.now() * 1e6)), true);

@@ -192,8 +192,7 @@ static bool is_plain(const char *at, size_t length) {
     return true;
 }
 
-static void add_line(expansion *e, const char *at) {
-    size_t length = (size_t)(next_line(at) - at);
+static void add_line(expansion *e, const char *at, size_t length) {
     if (length < MAX_LINE && is_plain(at, length)) {
         tsr_text_append(e->out, at, length);
         return;
@@ -225,13 +224,6 @@ static bool holds(expansion *e, const char *at) {
     const char *condition = l.chars + strspn(l.chars, " #");
     condition += strcspn(condition, " \n");
     return evaluate(e, condition, strcspn(condition, "\n"), at) != 0;
-}
-
-/* Nested loops of a few lines could fill all memory. */
-static void count_read(expansion *e, const char *at) {
-    e->read += (size_t)(next_line(at) - at);
-    if (e->read > MAX_READ)
-        fail(e, "loops that make too much text", at);
 }
 
 /* Expands the lines from `at` on, without effect if not `emit`. Returns the directive that ends
@@ -293,11 +285,14 @@ static void include(expansion *e, const char *at) {
 
 static const char *expand_lines(expansion *e, const char *at, bool emit) {
     while (*at && e->status == TSR_OK) {
-        count_read(e, at);
+        const char *next = next_line(at);
+        e->read += (size_t)(next - at);
+        if (e->read > MAX_READ) /* nested loops of a few lines could fill all memory */
+            fail(e, "loops that make too much text", at);
         if (at[strspn(at, " ")] != '#') { /* which most lines are not */
             if (emit)
-                add_line(e, at);
-            at = next_line(at);
+                add_line(e, at, (size_t)(next - at));
+            at = next;
         } else if (is_directive(at, "if")) {
             at = expand_if(e, at, emit);
         } else if (is_directive(at, "for")) {
@@ -308,8 +303,8 @@ static const char *expand_lines(expansion *e, const char *at, bool emit) {
             if (emit && is_directive(at, "include"))
                 include(e, at);
             else if (emit)
-                add_line(e, at);
-            at = next_line(at);
+                add_line(e, at, (size_t)(next - at));
+            at = next;
         }
     }
     return at;

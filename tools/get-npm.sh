@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fetches what the tests of the web build need from npm, in the versions and with the hashes of tests/npm/package-lock.json:
-# puppeteer-core, which drives Chromium and Firefox, two bundlers, TypeScript. Usage: tools/get-npm.sh [FOLDER [LIST]]: to FOLDER, by
-# default build-web/npm; what another LIST has, which is a folder with package.json and package-lock.json. Nothing is downloaded if
-# FOLDER already has it; the last line shows how to use it.
+# puppeteer-core, which drives Chromium and Firefox, two bundlers, TypeScript. Usage: tools/get-npm.sh [FOLDER [LIST]], by default
+# build-web/npm and tests/npm; LIST: another folder with package.json and package-lock.json. Nothing is downloaded if FOLDER
+# already has it; the last line shows how to use it.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=$(realpath -m "${1:-$root/build-web/npm}")

@@ -34,17 +34,17 @@ def read_sets(folders):
 
 
 FLAG_OR_TONE = re.compile(r"^flag-|-(light|medium-light|medium|medium-dark|dark)(-skin-tone)?$")
-PIXELS = re.compile(r"-(\d+)$")
+PIXELS = re.compile(r"-(1[2-9]|[2-9]\d|\d{3,})$")
 
 
 def largest(icons):
     """`icons` without those that are there in a larger size, too: add-16, add-24."""
-    sizes = {}
+    found = {}
     for name in icons:
         size = PIXELS.search(name)
-        base = name[: size.start()] if size and int(size[1]) >= 12 else name
-        sizes.setdefault(base, []).append((int(size[1]) if base != name else 0, name))
-    return {max(found)[1]: icons[max(found)[1]] for found in sizes.values()}
+        base, pixels = (name[: size.start()], int(size[1])) if size else (name, 0)
+        found[base] = max(found.get(base, (0, name)), (pixels, name))
+    return {name: icons[name] for _, name in found.values()}
 
 
 def plain(name):

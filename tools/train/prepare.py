@@ -9,6 +9,7 @@ held-out subjects, and those that look almost like one, are left out.
 import argparse
 import io
 import random
+import unicodedata
 
 import numpy
 from PIL import Image
@@ -47,17 +48,24 @@ def split(groups, held_out, seed):
 
 
 def further_groups(sets, pictures, hidden):
-    """Groups of (set, name, code points), one for each set and subject, that share no subject or
-    outline with `hidden`, code points of the font's `pictures` that are not trained on."""
+    """Groups of (set, name, code points), one for each set and subject, that share no subject, name
+    or outline with `hidden`, code points of the font's `pictures` that are not trained on."""
     subjects = {subject(codes) for codes in hidden}
+    names = [unicodedata.name(chr(codes[0]), None) for codes in hidden if len(codes) == 1]
+    names = [words(name) for name in names if name]
     looks = outlines(pictures[codes] for codes in hidden)
     groups = {}
     for key, look in zip(sets, outlines(sets.values())):
         source, name, codes = key
         group = source, subject(codes) if codes else name
-        if group[1] not in subjects and (looks @ look).max() < ALIKE:
+        named = not codes and any(held <= words(name) for held in names)
+        if group[1] not in subjects and not named and (looks @ look).max() < ALIKE:
             groups.setdefault(group, []).append(key)
     return list(groups.values())
+
+
+def words(name):
+    return set(name.lower().replace("-", " ").split())
 
 
 def spell(key):

@@ -1,5 +1,7 @@
 /* tsr_model_desc.files: models and their external data come from the caller's functions, only what
  * is needed is read, and what they say about failures arrives. */
+#include "api/model.h"
+#include "base/half.h"
 #include "support/counted_memory.h"
 #include "support/main.h"
 #include "support/sessions.h"
@@ -107,6 +109,49 @@ static void expect_sum(const tsr_model *model) {
     tsr_device_destroy(device);
 }
 
+enum { HALVES = 100001 };
+
+/* y = w, w being float16 in the model's file. */
+static archive make_archive_of_halves(const uint16_t *halves) {
+    archive a = {.model_path = "net.onnx", .weights_path = "none"};
+    onnx_writer *writer = onnx_writer_create(13);
+    Tsr__TensorProto *w =
+        onnx_add_initializer(writer, "w", TSR_DTYPE_F16, 1, (const int64_t[]){HALVES});
+    memcpy(w->raw_data.data, halves, w->raw_data.len);
+    onnx_add_node(writer, "Identity", "same", "w", "y");
+    onnx_add_output(writer, "y", TSR_DTYPE_F16, -1, NULL);
+    a.model = onnx_write_memory(writer, &a.model_size);
+    onnx_writer_destroy(writer);
+    return a;
+}
+
+static void expect_halves(const tsr_model *model, const uint16_t *halves) {
+    const float *w = model->graph->values[tsr_graph_find_value(model->graph, "w")].data;
+    for (int i = 0; i < HALVES; i++)
+        assert_true(w[i] == tsr_half_to_float(halves[i]));
+}
+
+/* Large float16 constants of a file in memory are widened by tsr_model_load(), or in steps. */
+static void test_halves_are_widened(void **state) {
+    (void)state;
+    uint16_t *halves = test_malloc(HALVES * sizeof *halves);
+    for (int i = 0; i < HALVES; i++)
+        halves[i] = (uint16_t)(i * 7 % 0x7c00 | i % 2 << 15);
+    archive a = make_archive_of_halves(halves);
+    tsr_model *model;
+    EXPECT_OK(load(&a, (tsr_model_desc){0}, &model));
+    expect_halves(model, halves);
+    tsr_model_free(model);
+    tsr_model_desc desc = {.files = {&a, get_size, read_range}};
+    EXPECT_OK(tsr_model_read("net.onnx", &desc, sizeof desc, sizeof *desc.custom_ops, &model));
+    assert_false(tsr_graph_widen(model->graph, 0)); /* 65536 elements at once */
+    assert_true(tsr_graph_widen(model->graph, 0));
+    expect_halves(model, halves);
+    tsr_model_free(model);
+    free((void *)a.model);
+    test_free(halves);
+}
+
 static void test_paths(void **state) {
     (void)state;
     static const char *const cases[][3] = {
@@ -209,11 +254,9 @@ static void test_each_allocation_fails(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_model_in_memory),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_each_allocation_fails),
+        cmocka_unit_test(test_paths),           cmocka_unit_test(test_halves_are_widened),
+        cmocka_unit_test(test_model_in_memory), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_limits),          cmocka_unit_test(test_each_allocation_fails),
     };
     count_memory();
     return cmocka_run_group_tests(tests, NULL, NULL);

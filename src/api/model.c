@@ -1,5 +1,6 @@
 #include "api/model.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "api/sized.h"
@@ -162,8 +163,8 @@ static tsr_status load_file(const char *path, tsr_model_desc *desc, tsr_model **
     return status;
 }
 
-tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
-                                size_t custom_op_size, tsr_model **model) {
+tsr_status tsr_model_read(const char *path, const tsr_model_desc *desc, size_t size,
+                          size_t custom_op_size, tsr_model **model) {
     if (!path || !model)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_model_load: %s is NULL",
                         path ? "model" : "path");
@@ -173,6 +174,13 @@ tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, si
     tsr_status status = load_file(path, &filled, model);
     tsr_free((void *)filled.custom_ops);
     return status;
+}
+
+tsr_status tsr_model_load_sized(const char *path, const tsr_model_desc *desc, size_t size,
+                                size_t custom_op_size, tsr_model **model) {
+    TSR_TRY(tsr_model_read(path, desc, size, custom_op_size, model));
+    tsr_graph_widen((*model)->graph, INFINITY);
+    return TSR_OK;
 }
 
 tsr_model *tsr_model_retain(const tsr_model *model) {

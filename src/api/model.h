@@ -13,6 +13,10 @@ struct tsr_model {
     bool *is_parameter; /* by value */
 };
 
+/* As tsr_model_load_sized(), but tsr_graph_widen() is left to the caller. */
+tsr_status tsr_model_read(const char *path, const tsr_model_desc *desc, size_t size,
+                          size_t custom_op_size, tsr_model **model);
+
 /* A model of a graph, which it takes over, but for a failure. */
 tsr_status tsr_model_of_graph(tsr_graph *graph, tsr_model **model);
 

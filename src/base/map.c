@@ -73,13 +73,13 @@ bool tsr_maps_add(tsr_maps *maps, tsr_map *map) {
     return true;
 }
 
-bool tsr_maps_hold(const tsr_maps *maps, const void *byte) {
+const tsr_map *tsr_maps_find(const tsr_maps *maps, const void *byte) {
     for (int i = 0; maps && byte && i < maps->count; i++) {
         uintptr_t first = (uintptr_t)maps->list[i].bytes;
         if ((uintptr_t)byte >= first && (uintptr_t)byte - first < maps->list[i].size)
-            return true;
+            return &maps->list[i];
     }
-    return false;
+    return NULL;
 }
 
 void tsr_maps_release(const tsr_maps *maps) {

@@ -38,8 +38,8 @@ typedef struct tsr_maps {
 
 /* Takes the map over; false, and closes it, when out of memory. */
 bool tsr_maps_add(tsr_maps *maps, tsr_map *map);
-/* Is this one of the bytes? maps may be NULL. */
-bool tsr_maps_hold(const tsr_maps *maps, const void *byte);
+/* The map that this is a byte of, or NULL. maps may be NULL. */
+const tsr_map *tsr_maps_find(const tsr_maps *maps, const void *byte);
 void tsr_maps_release(const tsr_maps *maps); /* of each; NULL is fine */
 void tsr_maps_close(tsr_maps *maps);
 

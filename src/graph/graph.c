@@ -243,7 +243,7 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
 
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value) {
     tsr_value *v = &graph->values[value];
-    if (!tsr_maps_hold(graph->maps, v->data) || (uintptr_t)v->data % _Alignof(float) == 0)
+    if (!tsr_maps_find(graph->maps, v->data) || (uintptr_t)v->data % _Alignof(float) == 0)
         return true;
     size_t count = (size_t)tsr_shape_count(&v->shape);
     float *taken = TSR_NEW(graph->arena, count, float);

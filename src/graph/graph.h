@@ -95,6 +95,14 @@ typedef struct tsr_body {
     tsr_node *nodes;       /* topologically sorted */
 } tsr_body;
 
+/* Elements of a constant that are still to be widened: tsr_graph_widen(). */
+typedef struct tsr_narrow {
+    struct tsr_narrow *next;
+    size_t count;
+    const unsigned char *bytes; /* in one of the graph's maps */
+    float *elements;
+} tsr_narrow;
+
 /* What a file says of its model that no operator reads. */
 typedef struct tsr_metadata {
     const char *key, *value;
@@ -104,6 +112,7 @@ typedef struct tsr_graph {
     tsr_arena *arena;
     const char *file;     /* for messages */
     const tsr_maps *maps; /* files in which constants may be stored; NULL: none */
+    tsr_narrow *narrow;   /* a list */
     uint64_t max_bytes;   /* of tsr_model_desc */
     uint64_t max_work;    /* of tsr_model_desc */
     bool is_exported;     /* a file is written of it, where float16 and float32 are not the same */
@@ -150,6 +159,9 @@ int tsr_graph_add_constant(tsr_graph *graph, const char *name, tsr_dtype dtype,
                            const tsr_shape *shape, const void *data);
 /* Copies a constant that is unaligned in a file to the arena; false when out of memory. */
 bool tsr_graph_copy_to_arena(tsr_graph *graph, int value);
+/* Widens large float16 constants, which a file in memory had, for about `ms` milliseconds; true:
+ * all are. Until then nothing may read constants. */
+bool tsr_graph_widen(tsr_graph *graph, double ms);
 int tsr_graph_find_value(const tsr_graph *graph, const char *name); /* TSR_NONE if absent */
 /* Appends to a list of values in the graph's arena, its inputs or outputs; false when out of
  * memory.

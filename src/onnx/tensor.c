@@ -184,8 +184,23 @@ enum { MIN_KEPT_BYTES = 64 * 1024, MIN_KEPT_RANK = 2 };
 
 static bool can_stay(const tsr_reader *reader, tsr_dtype dtype, const tsr_shape *shape,
                      const unsigned char *bytes, uint64_t size, size_t alignment) {
-    return tsr_maps_hold(reader->maps, bytes) && dtype == TSR_DTYPE_F32 && size >= MIN_KEPT_BYTES &&
+    return tsr_maps_find(reader->maps, bytes) && dtype == TSR_DTYPE_F32 && size >= MIN_KEPT_BYTES &&
            shape->rank >= MIN_KEPT_RANK && (uintptr_t)bytes % alignment == 0;
+}
+
+/* Leaves large float16 constants of a file that is in memory to tsr_graph_widen(), if it can. */
+static bool leave_narrow(tsr_reader *reader, tsr_dtype dtype, const unsigned char *bytes,
+                         size_t count, float *elements) {
+    tsr_graph *graph = reader->graph;
+    const tsr_map *map = tsr_maps_find(reader->maps, bytes);
+    if (!map || !map->in_memory || dtype != TSR_DTYPE_F16 || count < MIN_KEPT_BYTES / 2)
+        return false;
+    tsr_narrow *narrow = TSR_NEW(graph->arena, 1, tsr_narrow);
+    if (!narrow)
+        return false;
+    *narrow = (tsr_narrow){graph->narrow, count, bytes, elements};
+    graph->narrow = narrow;
+    return true;
 }
 
 static tsr_status find_external(tsr_reader *reader, const Tsr__TensorProto *tensor, tsr_dtype dtype,
@@ -214,8 +229,9 @@ static tsr_status copy_elements(tsr_reader *reader, const Tsr__TensorProto *tens
         return load_external(reader, external, dtype, count, elements);
     if (source == TYPED)
         return load_typed(tensor, dtype, count, elements);
-    tsr_dtype_load_file(dtype, reader->bytes + tsr_onnx_range_of(&tensor->raw_data).offset, count,
-                        elements);
+    const unsigned char *bytes = reader->bytes + tsr_onnx_range_of(&tensor->raw_data).offset;
+    if (!leave_narrow(reader, dtype, bytes, count, elements))
+        tsr_dtype_load_file(dtype, bytes, count, elements);
     return TSR_OK;
 }
 

@@ -1,9 +1,10 @@
-/* What the page's JavaScript (module.mjs, open.mjs, network.mjs) calls: flat functions over tessera.h.
- * Pointers and sizes are numbers there; strings end with a NUL and belong to the object that gave
- * them. A function that fails returns NULL or a status that is not 0: tsr_web_error() and
+/* What the page's JavaScript (module.mjs, open.mjs, network.mjs) calls: flat functions over
+ * tessera.h. Pointers and sizes are numbers there; strings end with a NUL and belong to the object
+ * that gave them. A function that fails returns NULL or a status that is not 0: tsr_web_error() and
  * tsr_web_status_name() say why. */
 #include "web/custom.h"
 
+#include "api/model.h"
 #include "base/allocator.h"
 #include "base/web/map.h"
 #include "kernel/kernel.h"
@@ -85,15 +86,20 @@ void EXPORT(tsr_web_device_free)(tsr_device *device) {
 /* ---- models ---------------------------------------------------------------------------------- */
 
 /* The model in an ONNX file of `size` bytes, which the call takes over; its name is for messages.
- */
+ * tsr_web_widen() completes it. */
 tsr_model *EXPORT(tsr_web_model)(void *bytes, size_t size, const char *name) {
     tsr_model *model = NULL;
     tsr_model_desc desc = {0};
     desc.custom_ops = tsr_web_operators(&desc.custom_op_count);
     tsr_map_give(bytes, size);
-    end(tsr_model_load(name, &desc, &model));
+    end(tsr_model_read(name, &desc, sizeof desc, sizeof *desc.custom_ops, &model));
     tsr_map_give(NULL, 0);
     return model;
+}
+
+/* Widens its weights of 16 bits for about `ms` milliseconds; 1: there are more. */
+tsr_status EXPORT(tsr_web_widen)(tsr_model *model, double ms) {
+    return tsr_graph_widen(model->graph, ms) ? TSR_OK : TSR_NOT_READY;
 }
 
 /* Frees a model; its sessions may still exist. */

@@ -24,8 +24,8 @@ typedef struct train_options {
     int loss;             /* a tsr_loss; negative: by the targets */
     int update, schedule; /* a tsr_update, a tsr_schedule */
     int adversarial;      /* a tsr_adversarial; negative: not given */
-    double rate, beta1, momentum, weight_decay, clip, validation, color, average;
-    double adversarial_weight; /* 0: not given */
+    double rate, momentum, weight_decay, clip, validation, color, average;
+    double beta1, adversarial_weight; /* negative: not given */
     text_list freeze;
 } train_options;
 

@@ -30,16 +30,22 @@ static tsr_status check_data(const train_options *o) {
                : TSR_OK;
 }
 
-/* The library takes a rate of 0 as its default. */
+/* The library takes these numbers, where they are 0, as their defaults. */
+static tsr_status check_above_0(const train_options *o) {
+    const char *name = (float)o->rate == 0                 ? "rate"
+                       : (float)o->beta1 == 0              ? "beta1"
+                       : (float)o->adversarial_weight == 0 ? "adversarial-weight"
+                                                           : NULL;
+    return name ? fail(TSR_ERROR_INVALID_ARGUMENT, "--%s has to be above 0", name) : TSR_OK;
+}
+
 static tsr_status check_update(const train_options *o) {
-    if (!((float)o->rate > 0))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "--rate has to be above 0");
     if (o->update != TSR_UPDATE_SGD && (o->momentum > 0 || o->nesterov))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s is for --optimizer sgd",
                     o->nesterov ? "nesterov" : "momentum");
     if (o->nesterov && !((float)o->momentum > 0))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--nesterov needs --momentum");
-    if (o->update == TSR_UPDATE_SGD && o->beta1 > 0)
+    if (o->update == TSR_UPDATE_SGD && o->beta1 >= 0)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--beta1 is for --optimizer adam and adamw");
     if (o->hold && o->schedule == TSR_SCHEDULE_CONSTANT)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--hold is for --schedule linear and cosine");
@@ -51,7 +57,7 @@ static tsr_status check_update(const train_options *o) {
 
 static tsr_status check_discriminator(const train_options *o) {
     bool given = o->discriminator_output || o->spectral_norm || o->adversarial >= 0 ||
-                 o->adversarial_weight > 0;
+                 o->adversarial_weight >= 0;
     return given && !o->discriminator
                ? fail(TSR_ERROR_INVALID_ARGUMENT,
                       "--adversarial, --adversarial-weight, --spectral-norm and "
@@ -74,7 +80,7 @@ static tsr_status check_outputs(const train_options *o, const char *model) {
         TRY(description_check_output(model, o->job.description, paths[i]));
         TRY(output_check(paths[i]));
         for (int k = 0; k < i; k++)
-            if (paths[k] && strcmp(paths[k], paths[i]) == 0)
+            if (paths[k] && output_is_same_place(paths[k], paths[i]))
                 return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
     }
     return TSR_OK;
@@ -84,6 +90,7 @@ tsr_status train_check_options(const train_options *o, const char *model) {
     TRY(check_outputs(o, model));
     TRY(check_data(o));
     TRY(check_discriminator(o));
+    TRY(check_above_0(o));
     return check_update(o);
 }
 
@@ -235,7 +242,12 @@ static void add_machine(option_set *set, train_options *o) {
 }
 
 void train_add_options(option_set *set, train_options *o) {
-    *o = (train_options){.steps = 1000, .loss = -1, .adversarial = -1, .rate = 1e-3};
+    *o = (train_options){.steps = 1000,
+                         .loss = -1,
+                         .adversarial = -1,
+                         .rate = 1e-3,
+                         .beta1 = -1,
+                         .adversarial_weight = -1};
     add_files(set, o);
     add_size(set, o);
     add_update(set, o);

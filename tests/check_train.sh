@@ -246,6 +246,9 @@ refused 'is the model itself' filter.onnx --data in --targets moved -o ./filter.
 refused 'named for two files' filter.onnx --data in --targets moved "${never[@]}" --log never.onnx
 refused './never.onnx: named for two files' filter.onnx --data in --targets moved "${never[@]}" --log ./never.onnx
 refused 'is a folder' filter.onnx --data in --targets moved -o in
+for option in -o --log --svg --state; do
+    refused 'moved/03.pgm: is a sample' filter.onnx --data in --targets moved "${never[@]}" $option moved/03.pgm
+done
 refused 'nowhere: No such file' classes.onnx --data nowhere "${never[@]}"
 refused 'nowhere: is no folder' filter.onnx --data nowhere --targets moved "${never[@]}"
 refused 'in/00.pgm: is no folder' filter.onnx --data in/00.pgm --targets moved "${never[@]}"

@@ -57,6 +57,8 @@ typedef struct train_files {
 tsr_status train_find_files(train_form form, job *j, const char *const *folders, int folder_count,
                             train_files *made);
 void train_free_files(train_files *files);
+/* No output is one of them. */
+tsr_status train_check_samples(const train_options *o, const train_files *files);
 
 /* ---- train_set.c ----------------------------------------------------------------------------- */
 

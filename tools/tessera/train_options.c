@@ -1,9 +1,11 @@
 /* What the command line of `tessera train` says. */
+#define _POSIX_C_SOURCE 200809L
 #include "output.h"
 #include "tool.h"
 #include "train.h"
 
 #include <string.h>
+#include <unistd.h>
 
 train_form train_form_of(const train_options *o) {
     return o->targets.count ? TRAIN_FOLDERS : o->side_by_side ? TRAIN_HALVES : TRAIN_CLASSES;
@@ -65,12 +67,20 @@ static tsr_status check_discriminator(const train_options *o) {
                : TSR_OK;
 }
 
+enum { OUTPUTS = 5 };
+
+/* NULL: not written. */
+static void list_outputs(const train_options *o, const char *paths[OUTPUTS]) {
+    const char *const all[] = {o->output, o->log, o->svg, o->discriminator_output, o->state};
+    memcpy(paths, all, sizeof all);
+}
+
 static tsr_status check_outputs(const train_options *o, const char *model) {
-    const char *const paths[] = {o->output, o->log, o->svg, o->discriminator_output, o->state};
-    const int count = sizeof paths / sizeof *paths;
+    const char *paths[OUTPUTS];
+    list_outputs(o, paths);
     if (!o->output)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no file to write: give -o OUT.onnx");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < OUTPUTS; i++) {
         if (!paths[i])
             continue;
         if (output_is_same(model, paths[i]) ||
@@ -92,6 +102,21 @@ tsr_status train_check_options(const train_options *o, const char *model) {
     TRY(check_discriminator(o));
     TRY(check_above_0(o));
     return check_update(o);
+}
+
+tsr_status train_check_samples(const train_options *o, const train_files *files) {
+    const char *paths[OUTPUTS];
+    list_outputs(o, paths);
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (!paths[i] || access(paths[i], F_OK) != 0)
+            continue;
+        for (int s = 0; s < files->count; s++)
+            for (int k = 0; k < files->path_count; k++)
+                if (output_is_same(paths[i], files->samples[s].paths[k]))
+                    return fail(TSR_ERROR_INVALID_ARGUMENT,
+                                "%s: is a sample; it would be written over", paths[i]);
+    }
+    return TSR_OK;
 }
 
 static void add_files(option_set *set, train_options *o) {

@@ -204,6 +204,7 @@ expect 2 'cannot be written' bench relu.onnx -i x.npy --backend cpu --runs 1 --j
 "$build/make_case" 18 'Split x[1,4,2,2] -> a b axis=1 num_outputs=2' split.onnx
 zeros 64 | npy 1 "$(header '<f4' '1, 4, 2, 2')" >four.npy
 expect 2 'y.npy: named for two outputs' run split.onnx -i four.npy --backend cpu -o y.npy -o y.npy
+expect 2 './y.npy: named for two outputs' run split.onnx -i four.npy --backend cpu -o y.npy -o ./y.npy
 expect 0 'b.npy: b [1, 2, 2, 2]' run split.onnx -i four.npy --backend cpu -o b=b.npy -o a.npy
 zeros 8 | npy 1 "$(header '<f4' '1, 2')" >two.npy
 "$build/make_case" 13 "Concat$(printf ' a%d[1,2]' {1..256}) -> y axis=1" many.onnx

@@ -90,7 +90,8 @@ expect 0 '2 files' run split.onnx --backend cpu --allow-nan -i six -o 'a_*.npy' 
 expect 0 "not written: output 'b'; -o NAME=FOLDER writes another one" run split.onnx --backend cpu --allow-nan -i six \
     -o 'a_*.npy'
 check 'the second output of two' cmp b.npy b_p.npy
-expect 2 'two outputs would be written to the same files' run split.onnx --backend cpu -i six -o 'a_*.npy' -o './a_*.npy'
+expect 2 'two outputs would be written to the same files' run split.onnx --backend cpu -i six -o o -o ./o/
+expect 2 './a_*.npy: named for two outputs' run split.onnx --backend cpu -i six -o 'a_*.npy' -o './a_*.npy'
 expect 2 'is the folder of the inputs' run blur.onnx --backend cpu -i in -o ./in/
 expect 0 '1 file' run blur.onnx --backend cpu -i 'in/z.*' -o 'in/../z_*.npy'
 

@@ -66,6 +66,11 @@ train "${stripes[@]}" -o other.onnx --seed 1
 check 'another seed has another order' sh -c '! cmp -s c.onnx other.onnx'
 echo '{"tessera": 1, "labels": ["even", "down", "across"]}' >labels.json
 check 'labels number the classes' train "${stripes[@]}" -o l.onnx --description labels.json
+check 'classes of .npy files are made' of_python 'exec(open("samples.py").read().split("for i in range(15)")[0])
+for i in range(6):
+    for c, name in enumerate(("low", "middle", "high")): npy(f"levels/{name}/{i}.npy", [1, 8, 8], [c - 1 + random.random() / 4] * 64)'
+train classes.onnx --data levels --steps 100 --rate 0.05 -o levels.onnx
+check 'and learned' awk '$5 * 0.2 > $7 { good = 1 } END { exit !good }' told
 for class in across down even; do
     "$tool" run l.onnx -i classes/$class/03.pgm --description labels.json --top 1 --backend cpu >told 2>err
     check "$class is seen as such" grep -q "[^a-z]$class\$" told
@@ -239,7 +244,11 @@ refused 'give -o' filter.onnx --data in --targets moved
 refused 'give --data' filter.onnx "${never[@]}"
 refused 'is the model itself' filter.onnx --data in --targets moved -o ./filter.onnx
 refused 'named for two files' filter.onnx --data in --targets moved "${never[@]}" --log never.onnx
+refused './never.onnx: named for two files' filter.onnx --data in --targets moved "${never[@]}" --log ./never.onnx
 refused 'is a folder' filter.onnx --data in --targets moved -o in
+for option in -o --log --svg --state; do
+    refused 'moved/03.pgm: is a sample' filter.onnx --data in --targets moved "${never[@]}" $option moved/03.pgm
+done
 refused 'nowhere: No such file' classes.onnx --data nowhere "${never[@]}"
 refused 'nowhere: is no folder' filter.onnx --data nowhere --targets moved "${never[@]}"
 refused 'in/00.pgm: is no folder' filter.onnx --data in/00.pgm --targets moved "${never[@]}"
@@ -281,6 +290,8 @@ refused "no weight has a name like 'q*'" filter.onnx --data in --targets moved "
 refused '--momentum is for --optimizer sgd' filter.onnx --data in --targets moved "${never[@]}" --momentum 0.9
 refused '--nesterov needs --momentum' filter.onnx --data in --targets moved "${never[@]}" --optimizer sgd --nesterov
 refused '--rate has to be above 0' filter.onnx --data in --targets moved "${never[@]}" --rate 0
+refused '--beta1 has to be above 0' filter.onnx --data in --targets moved "${never[@]}" --beta1 0
+refused '--adversarial-weight has to be above 0' filter.onnx --data in --targets moved "${never[@]}" --discriminator judge.onnx --adversarial-weight 0
 refused '--warmup 9: there are only 9 steps' filter.onnx --data in --targets moved "${never[@]}" --warmup 9 --steps 9
 refused 'no multiple of the pixels' losses.onnx --data same_in --targets same_out "${never[@]}" --crop 1
 model 'Flatten x[N,8,8] -> f; MatMul f w{64,3} -> y' vector.onnx

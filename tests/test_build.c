@@ -165,6 +165,45 @@ static void test_layers(void **state) {
     tsr_model_free(model);
 }
 
+static void expect_layer(tsr_net *net, int layer, const tsr_shape *out, int weight,
+                         const tsr_shape *weights) {
+    tsr_tensor_info info;
+    tsr_net_output(net, "out", layer);
+    tsr_model *model = finish(net);
+    EXPECT_OK(tsr_model_output(model, 0, &info));
+    assert_memory_equal(&info.shape, out, sizeof *out);
+    EXPECT_OK(tsr_net_parameter(net, weight, &info));
+    assert_memory_equal(&info.shape, weights, sizeof *weights);
+    tsr_model_free(model);
+    tsr_net_destroy(net);
+}
+
+/* Of windows that differ by axis, of two and three axes; sizes are those of ONNX's formulas. */
+static void test_windows(void **state) {
+    (void)state;
+    tsr_net *net = make_net(1);
+    tsr_layer_desc desc = {.outputs = 6,
+                           .group = 2,
+                           .window = {.kernel = {4, 3},
+                                      .strides = {2, 3},
+                                      .dilations = {1, 2},
+                                      .pads_begin = {1, 0},
+                                      .pads_end = {2, 1},
+                                      .output_padding = {1, 2}}};
+    int x = tsr_net_input(net, "x", &(tsr_shape){4, {1, 4, 7, 5}});
+    expect_layer(net, tsr_net_conv_transpose(net, x, &desc), &(tsr_shape){4, {1, 6, 14, 18}}, 0,
+                 &(tsr_shape){4, {4, 3, 4, 3}});
+    net = make_net(1);
+    desc = (tsr_layer_desc){.outputs = 5,
+                            .window = {.kernel = {1, 2, 3},
+                                       .strides = {1, 2, 2},
+                                       .dilations = {1, 3, 1},
+                                       .pads_end = {0, 1, 2}}};
+    x = tsr_net_input(net, "x", &(tsr_shape){5, {1, 2, 4, 9, 8}});
+    expect_layer(net, tsr_net_conv(net, x, &desc), &(tsr_shape){5, {1, 5, 4, 4, 4}}, 1,
+                 &(tsr_shape){1, {5}});
+}
+
 /* A model is a copy: the net goes on without it. */
 static void test_extended(void **state) {
     (void)state;
@@ -250,6 +289,8 @@ static void test_variance(void **state) {
     tsr_net_conv(net, x, &desc);
     desc.weights.kind = TSR_INITIALIZER_GLOROT_UNIFORM;
     tsr_net_conv(net, x, &desc);
+    tsr_layer_desc up = {
+        .outputs = 32, .no_bias = true, .window = {.kernel = {4, 4}, .strides = {2, 2}}};
     desc.weights = (tsr_initializer){TSR_INITIALIZER_CONSTANT, 0.5f};
     desc.bias = (tsr_initializer){TSR_INITIALIZER_NORMAL, 2};
     tsr_net_conv(net, x, &desc);
@@ -261,6 +302,9 @@ static void test_variance(void **state) {
     assert_true(tsr_net_parameter_data(net, 4)[count - 1] == 0.5f);
     assert_true(tsr_net_parameter_data(net, 1)[63] == 0 && tsr_net_parameter_data(net, 5)[63] != 0);
     assert_null(tsr_net_parameter_data(net, 6));
+    tsr_net_conv_transpose(net, x, &up); /* an output's element is a sum of 32 * 2 * 2 products */
+    double spread = variance(tsr_net_parameter_data(net, 6), 32 * 32 * 16);
+    assert_true(fabs(spread / (2.0 / (32 * 4)) - 1) < 0.03);
     tsr_net_destroy(net);
 }
 
@@ -343,11 +387,11 @@ static void test_refused(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classifier), cmocka_unit_test(test_window),
-        cmocka_unit_test(test_layers),     cmocka_unit_test(test_extended),
-        cmocka_unit_test(test_saved),      cmocka_unit_test(test_later_opset),
-        cmocka_unit_test(test_seed),       cmocka_unit_test(test_variance),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_classifier),  cmocka_unit_test(test_window),
+        cmocka_unit_test(test_layers),      cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_extended),    cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_later_opset), cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_variance),    cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests_name("build", tests, NULL, NULL);
 }

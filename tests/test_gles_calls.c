@@ -1,9 +1,10 @@
-/* GL calls of a run: each costs microseconds in a page. */
+/* GL calls of a run, each of which costs microseconds in a page, and of a training step. */
 #include "support/backends.h"
 #include "support/case_text.h"
 #include "support/gl_count.h"
 #include "support/main.h"
 #include "support/sessions.h"
+#include "support/training.h"
 
 #include <stdio.h>
 
@@ -92,11 +93,36 @@ static void test_parameters(void **state) {
     tsr_device_destroy(device);
 }
 
+/* Of the device's tensors a training step reads nothing; where the loss is asked for, that and
+ * whether gradients are finite. */
+static void test_training(void **state) {
+    (void)state;
+    need_backend("gles");
+    float image[UNET_IMAGE] = {1}, target[UNET_IMAGE] = {0.5f}, loss = 0;
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = "gles"});
+    tsr_model *model = make_small_unet(1, 0.1f);
+    tsr_trainer *trainer = make_trainer(
+        device, model, &(tsr_trainer_desc){.clip_norm = 1, .flip = true, .average_decay = 0.9f});
+    EXPECT_OK(step_trainer(trainer, image, target, NULL));
+    count_gl_calls(device);
+    for (int i = 0; i < 2; i++)
+        EXPECT_OK(step_trainer(trainer, image, target, NULL));
+    assert_true(gl_calls("glDrawArrays") > 0);
+    assert_int_equal(gl_calls("glReadPixels"), 0);
+    EXPECT_OK(step_trainer(trainer, image, target, &loss));
+    assert_int_equal(gl_calls("glReadPixels"), 2);
+    assert_true(loss > 0);
+    tsr_trainer_destroy(trainer);
+    tsr_model_free(model);
+    tsr_device_destroy(device);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layers),
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,8 @@ static void check_op(tsr_op op, int count) {
                       result.drawn, result.check.checked, result.check.skipped, result.refused);
     if (tsr_gradient_kind_of(op) == TSR_GRADIENT_REFUSED && result.drawn)
         fail_msg("%s is refused, but not here", name);
+    if (tsr_gradient_kind_of(op) == TSR_GRADIENT_UNDECIDED && result.refused)
+        fail_msg("%s: refused %d times: %s", name, result.refused, result.message);
     /* of few nodes chance decides how many are beside a kink */
     int least = few_cases() ? 0 : result.check.skipped;
     if (tsr_gradient_kind_of(op) == TSR_GRADIENT_RULE && result.check.checked <= least)

@@ -130,7 +130,7 @@ static void test_resize_coordinates(void **state) {
         assert_int_equal(tsr_node_resize(graph, &graph->nodes[0], &resize), TSR_OK);
         for (int x = 0; x < 3; x++) {
             float got = tsr_resize_coordinate(&resize, 0, in, x);
-            if (fabsf(got - cases[i].expected[x]) > 1e-6f)
+            if (!(fabsf(got - cases[i].expected[x]) <= 1e-6f))
                 fail_msg("%s, %s: output %d reads %g", cases[i].inputs, attrs, x, (double)got);
         }
         tsr_graph_destroy(graph);

@@ -79,7 +79,7 @@ static void check_update(const tsr_trainer_desc *desc, const double *rates) {
         double unused[3], expected = line_loss(&l, unused);
         float loss;
         EXPECT_OK(step_trainer(trainer, line_input, &line_target, &loss));
-        if (fabs(loss - expected) > 1e-5 * (1 + expected))
+        if (!(fabs(loss - expected) <= 1e-5 * (1 + expected)))
             fail_msg("step %d: loss %.9g instead of %.9g", step, loss, expected);
         step_line(&l, desc, step, rates ? rates[step - 1] : desc->learning_rate);
     }

@@ -209,7 +209,7 @@ static void check_slopes(const tsr_trainer_desc *desc, const gan_sample *s, cons
             tsr_model_free(moved);
         }
         double slope = (sides[1] - sides[0]) / (2 * width);
-        if (fabs(slope - expected) > tolerance * (1 + fabs(expected)))
+        if (!(fabs(slope - expected) <= tolerance * (1 + fabs(expected))))
             fail_msg("loss %d, direction %d: slope %g instead of %g", (int)desc->adversarial, k,
                      slope, expected);
     }

@@ -144,7 +144,7 @@ static double read_norm(const tsr_model *model, const char *name, const float *m
 }
 
 static void expect_near(const char *what, double found, double expected) {
-    if (fabs(found - expected) > 1e-4 * expected)
+    if (!(fabs(found - expected) <= 1e-4 * expected))
         fail_msg("%s: %.8g instead of %.8g", what, found, expected);
 }
 

@@ -162,7 +162,7 @@ static void check_ssim(float range) {
         y[i] = target[i];
     }
     double expected = ssim_loss(x, y, range != 0 ? range : 1);
-    if (fabs(loss - expected) > 1e-5)
+    if (!(fabs(loss - expected) <= 1e-5))
         fail_msg("a loss of %.9g instead of %.9g", loss, expected);
     for (int i = 0; i < PIXELS; i += 7) {
         x[i] = pixels[i] + step;
@@ -170,7 +170,7 @@ static void check_ssim(float range) {
         x[i] = pixels[i] - step;
         double slope = (above - ssim_loss(x, y, range != 0 ? range : 1)) / (2 * step);
         x[i] = pixels[i];
-        if (fabs(gradient[i] - slope) > 1e-6 + 1e-3 * fabs(slope))
+        if (!(fabs(gradient[i] - slope) <= 1e-6 + 1e-3 * fabs(slope)))
             fail_msg("pixel %d: a gradient of %.9g instead of %.9g", i, gradient[i], slope);
     }
 }
@@ -235,7 +235,7 @@ static void check_change(const pair *p, const double *gradient, const float *bef
             for (int k = 0; k < 3; k++)
                 expected -=
                     rate * p->a[i / 2 * 3 + k] * p->a[row * 3 + k] * gradient[row * 2 + i % 2];
-        if (fabs(expected - after[i]) > 1e-5)
+        if (!(fabs(expected - after[i]) <= 1e-5))
             fail_msg("y[%d] becomes %.9g instead of %.9g", i, after[i], expected);
     }
 }

@@ -184,7 +184,7 @@ static void expect_packed(const tsr_graph *graph, const tsr_write_desc *desc, in
             s = axis ? row * blocks + column / block : row / block * columns + column;
         double step = scales[s], back = (double)(elements[i] - (zeros ? zeros[s] : 0)) * step;
         assert_in_range(elements[i] - low, 0, high - low);
-        if (fabs(back - weight(NULL, "", (size_t)i)) > 0.5001 * step)
+        if (!(fabs(back - weight(NULL, "", (size_t)i)) <= 0.5001 * step))
             fail_msg("element %d is %d", (int)i, (int)elements[i]);
     }
 }

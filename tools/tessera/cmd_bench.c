@@ -26,7 +26,7 @@ static tsr_status check_files(const bench_options *o, const char *model) {
             TRY(output_check(paths[i]));
         TRY(description_check_output(model, o->job.description, paths[i]));
         for (int k = 0; k < i; k++)
-            if (paths[k] && strcmp(paths[k], paths[i]) == 0)
+            if (paths[k] && output_is_same_place(paths[k], paths[i]))
                 return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
     }
     return TSR_OK;

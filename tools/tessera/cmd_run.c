@@ -21,12 +21,12 @@ static tsr_status output_names(const tsr_model *model, int count, const char **n
 /* Each file is used for one output, or for the drawing, only. drawing: NULL: there is none. */
 static tsr_status check_distinct(int count, const char **paths, const char *drawing) {
     for (int i = 0; i < count; i++)
-        if (paths[i] && drawing && strcmp(paths[i], drawing) == 0)
+        if (paths[i] && drawing && output_is_same_place(paths[i], drawing))
             return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for an output and for the drawing",
                         drawing);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
-            if (paths[i] && paths[k] && strcmp(paths[k], paths[i]) == 0)
+            if (paths[i] && paths[k] && output_is_same_place(paths[k], paths[i]))
                 return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two outputs", paths[i]);
     return TSR_OK;
 }

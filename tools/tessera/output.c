@@ -141,6 +141,17 @@ bool output_is_same(const char *path, const char *other) {
            one.st_ino == two.st_ino;
 }
 
+bool output_is_same_place(const char *path, const char *other) {
+    char *folder = folder_of(path), *other_folder = folder_of(other);
+    bool same = folder && other_folder &&
+                strcmp(path + strlen(folder), other + strlen(other_folder)) == 0 &&
+                (strcmp(folder, other_folder) == 0 ||
+                 output_is_same(folder[0] ? folder : ".", other_folder[0] ? other_folder : "."));
+    free(folder);
+    free(other_folder);
+    return same;
+}
+
 tsr_status output_begin(const char *path, output_file *out) {
     TRY(output_check(path));
     *out = (output_file){.path = path};

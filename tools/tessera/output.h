@@ -20,6 +20,8 @@ tsr_status output_make_folder(const char *path);
 
 /* Whether both are the same file, which exists. */
 bool output_is_same(const char *path, const char *other);
+/* Whether both are the same name in the same folder: of two files, one would be lost. */
+bool output_is_same_place(const char *path, const char *other);
 
 /* For a signal's handler: removes what is not complete, and ends the process. */
 void output_abandon(int number);

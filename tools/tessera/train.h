@@ -24,8 +24,8 @@ typedef struct train_options {
     int loss;             /* a tsr_loss; negative: by the targets */
     int update, schedule; /* a tsr_update, a tsr_schedule */
     int adversarial;      /* a tsr_adversarial; negative: not given */
-    double rate, beta1, momentum, weight_decay, clip, validation, color, average;
-    double adversarial_weight; /* 0: not given */
+    double rate, momentum, weight_decay, clip, validation, color, average;
+    double beta1, adversarial_weight; /* negative: not given */
     text_list freeze;
 } train_options;
 
@@ -57,6 +57,8 @@ typedef struct train_files {
 tsr_status train_find_files(train_form form, job *j, const char *const *folders, int folder_count,
                             train_files *made);
 void train_free_files(train_files *files);
+/* No output is one of them. */
+tsr_status train_check_samples(const train_options *o, const train_files *files);
 
 /* ---- train_set.c ----------------------------------------------------------------------------- */
 

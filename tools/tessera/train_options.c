@@ -1,9 +1,11 @@
 /* What the command line of `tessera train` says. */
+#define _POSIX_C_SOURCE 200809L
 #include "output.h"
 #include "tool.h"
 #include "train.h"
 
 #include <string.h>
+#include <unistd.h>
 
 train_form train_form_of(const train_options *o) {
     return o->targets.count ? TRAIN_FOLDERS : o->side_by_side ? TRAIN_HALVES : TRAIN_CLASSES;
@@ -30,16 +32,22 @@ static tsr_status check_data(const train_options *o) {
                : TSR_OK;
 }
 
-/* The library takes a rate of 0 as its default. */
+/* The library takes these numbers, where they are 0, as their defaults. */
+static tsr_status check_above_0(const train_options *o) {
+    const char *name = (float)o->rate == 0                 ? "rate"
+                       : (float)o->beta1 == 0              ? "beta1"
+                       : (float)o->adversarial_weight == 0 ? "adversarial-weight"
+                                                           : NULL;
+    return name ? fail(TSR_ERROR_INVALID_ARGUMENT, "--%s has to be above 0", name) : TSR_OK;
+}
+
 static tsr_status check_update(const train_options *o) {
-    if (!((float)o->rate > 0))
-        return fail(TSR_ERROR_INVALID_ARGUMENT, "--rate has to be above 0");
     if (o->update != TSR_UPDATE_SGD && (o->momentum > 0 || o->nesterov))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--%s is for --optimizer sgd",
                     o->nesterov ? "nesterov" : "momentum");
     if (o->nesterov && !((float)o->momentum > 0))
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--nesterov needs --momentum");
-    if (o->update == TSR_UPDATE_SGD && o->beta1 > 0)
+    if (o->update == TSR_UPDATE_SGD && o->beta1 >= 0)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--beta1 is for --optimizer adam and adamw");
     if (o->hold && o->schedule == TSR_SCHEDULE_CONSTANT)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "--hold is for --schedule linear and cosine");
@@ -51,7 +59,7 @@ static tsr_status check_update(const train_options *o) {
 
 static tsr_status check_discriminator(const train_options *o) {
     bool given = o->discriminator_output || o->spectral_norm || o->adversarial >= 0 ||
-                 o->adversarial_weight > 0;
+                 o->adversarial_weight >= 0;
     return given && !o->discriminator
                ? fail(TSR_ERROR_INVALID_ARGUMENT,
                       "--adversarial, --adversarial-weight, --spectral-norm and "
@@ -59,12 +67,20 @@ static tsr_status check_discriminator(const train_options *o) {
                : TSR_OK;
 }
 
+enum { OUTPUTS = 5 };
+
+/* NULL: not written. */
+static void list_outputs(const train_options *o, const char *paths[OUTPUTS]) {
+    const char *const all[] = {o->output, o->log, o->svg, o->discriminator_output, o->state};
+    memcpy(paths, all, sizeof all);
+}
+
 static tsr_status check_outputs(const train_options *o, const char *model) {
-    const char *const paths[] = {o->output, o->log, o->svg, o->discriminator_output, o->state};
-    const int count = sizeof paths / sizeof *paths;
+    const char *paths[OUTPUTS];
+    list_outputs(o, paths);
     if (!o->output)
         return fail(TSR_ERROR_INVALID_ARGUMENT, "no file to write: give -o OUT.onnx");
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < OUTPUTS; i++) {
         if (!paths[i])
             continue;
         if (output_is_same(model, paths[i]) ||
@@ -74,7 +90,7 @@ static tsr_status check_outputs(const train_options *o, const char *model) {
         TRY(description_check_output(model, o->job.description, paths[i]));
         TRY(output_check(paths[i]));
         for (int k = 0; k < i; k++)
-            if (paths[k] && strcmp(paths[k], paths[i]) == 0)
+            if (paths[k] && output_is_same_place(paths[k], paths[i]))
                 return fail(TSR_ERROR_INVALID_ARGUMENT, "%s: named for two files", paths[i]);
     }
     return TSR_OK;
@@ -84,7 +100,23 @@ tsr_status train_check_options(const train_options *o, const char *model) {
     TRY(check_outputs(o, model));
     TRY(check_data(o));
     TRY(check_discriminator(o));
+    TRY(check_above_0(o));
     return check_update(o);
+}
+
+tsr_status train_check_samples(const train_options *o, const train_files *files) {
+    const char *paths[OUTPUTS];
+    list_outputs(o, paths);
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (!paths[i] || access(paths[i], F_OK) != 0)
+            continue;
+        for (int s = 0; s < files->count; s++)
+            for (int k = 0; k < files->path_count; k++)
+                if (output_is_same(paths[i], files->samples[s].paths[k]))
+                    return fail(TSR_ERROR_INVALID_ARGUMENT,
+                                "%s: is a sample; it would be written over", paths[i]);
+    }
+    return TSR_OK;
 }
 
 static void add_files(option_set *set, train_options *o) {
@@ -235,7 +267,12 @@ static void add_machine(option_set *set, train_options *o) {
 }
 
 void train_add_options(option_set *set, train_options *o) {
-    *o = (train_options){.steps = 1000, .loss = -1, .adversarial = -1, .rate = 1e-3};
+    *o = (train_options){.steps = 1000,
+                         .loss = -1,
+                         .adversarial = -1,
+                         .rate = 1e-3,
+                         .beta1 = -1,
+                         .adversarial_weight = -1};
     add_files(set, o);
     add_size(set, o);
     add_update(set, o);

@@ -297,6 +297,7 @@ static tsr_status find_files(train_set *s, job *j) {
 static tsr_status open_set(train_set *s, job *j) {
     TRY(train_find_sides(s, j));
     TRY(find_files(s, j));
+    TRY(train_check_samples(s->o, &s->files));
     TRY(hold_out(s));
     TRY(choose_batch(s, j));
     TRY(train_shape_sides(s, j));

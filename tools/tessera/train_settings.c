@@ -39,7 +39,10 @@ static void put_option(FILE *file, const option *item) {
         fprintf(file, "--%s %d\n", item->name, number);
         return;
     case OPTION_NUMBER:
-        fprintf(file, "--%s %.9g\n", item->name, *(double *)item->target);
+        if (*(double *)item->target < 0)
+            fprintf(file, "--%s as usual\n", item->name);
+        else
+            fprintf(file, "--%s %.9g\n", item->name, *(double *)item->target);
         return;
     case OPTION_CHOICE:
         fprintf(file, "--%s %s\n", item->name, number < 0 ? "as usual" : item->choices[number]);

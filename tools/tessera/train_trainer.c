@@ -2,6 +2,7 @@
 #include "tool.h"
 #include "train.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static tsr_trainer_desc describe(const train_set *s, const job *j, const tsr_loss_term *terms,
@@ -12,7 +13,7 @@ static tsr_trainer_desc describe(const train_set *s, const job *j, const tsr_los
         .loss_count = s->side_count - s->input_count,
         .update = (tsr_update)o->update,
         .learning_rate = (float)o->rate,
-        .beta1 = (float)o->beta1,
+        .beta1 = (float)fmax(o->beta1, 0),
         .momentum = (float)o->momentum,
         .nesterov = o->nesterov,
         .weight_decay = (float)o->weight_decay,
@@ -23,7 +24,7 @@ static tsr_trainer_desc describe(const train_set *s, const job *j, const tsr_los
         .hold_steps = o->hold,
         .average_decay = (float)o->average,
         .adversarial = (tsr_adversarial)(o->adversarial > 0 ? o->adversarial : 0),
-        .adversarial_weight = (float)o->adversarial_weight,
+        .adversarial_weight = (float)fmax(o->adversarial_weight, 0),
         .spectral_norm = o->spectral_norm,
         .freeze = (const char *const *)o->freeze.items,
         .freeze_count = o->freeze.count,

@@ -60,7 +60,14 @@ void tsr_plan_expect_concats(tsr_plan *plan) {
 
 /* ---- while nodes are lowered ----------------------------------------------------------------- */
 
-/* Is a tile grid with 2^columns_log2 columns nearly as fast? Buffers have no grid. */
+/* May the tensor have a tile grid with 2^columns_log2 columns? Other plans rely on the grid of a
+ * separate one. */
+static bool may_regrid(const tsr_plan *plan, int tensor, int columns_log2) {
+    const tsr_plan_tensor *t = &plan->tensors[tensor];
+    return !t->separate || t->layout.buffer || columns_log2 == t->layout.columns_log2;
+}
+
+/* Is it nearly as fast? Buffers have no grid. */
 static bool can_regrid(const tsr_plan *plan, const tsr_layout *l, int columns_log2) {
     tsr_layout other = *l;
     return l->buffer || (tsr_layout_regrid(&other, columns_log2, plan->limits.max_texture_size) &&
@@ -377,7 +384,8 @@ static void try_slice(const concats *c, const tsr_pass *concat) {
     int columns_log2 = (int)tsr_min(most, whole->columns_log2);
     if (concat->post_count || c->parents[source].tensor != TSR_NONE ||
         !can_be_slice(&plan->tensors[source], whole, tile) ||
-        !can_regrid(plan, whole, columns_log2) || (!one && !can_regrid(plan, slice, columns_log2)))
+        !may_regrid(plan, root, columns_log2) || !can_regrid(plan, whole, columns_log2) ||
+        (!one && !can_regrid(plan, slice, columns_log2)))
         return;
     place(c, source, (parent){concat->output, concat->tile});
     if (has_feedback(c) || needs_much_more(c))
@@ -411,7 +419,7 @@ static void try_part(const concats *c, const tsr_pass *split) {
         return;
     int most = most_part_columns(c, split, root);
     int columns_log2 = (int)tsr_min(most, whole->columns_log2);
-    if (!can_regrid(plan, whole, columns_log2) ||
+    if (!may_regrid(plan, root, columns_log2) || !can_regrid(plan, whole, columns_log2) ||
         (count_tiles(l) > 1 && !can_regrid(plan, l, columns_log2)))
         return;
     uint64_t before = count_live_bytes(c);

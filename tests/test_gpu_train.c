@@ -151,7 +151,7 @@ static void test_lost(void **state) {
     expect_lost("Conv x[1,2,3,1] w{2,2,1,1} -> c; Relu c -> r; Mul r k<1e25 -> m; Neg m -> y", x,
                 "node 'Mul2' (Mul of 'r') is the first that computes infinity");
     expect_lost("MatMul x[2,3] w{3,3} -> y", x,
-                "node 'loss' (Mul of 'loss.part') is the first that computes infinity");
+                "node 'loss' (ReduceSumSquare of 'loss.part') is the first that computes infinity");
 }
 
 /* What a step needs is known before anything is allocated. */

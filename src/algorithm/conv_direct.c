@@ -98,7 +98,8 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
         return false;
     const row_form f = choose_row(&p->conv.window, &l, by);
     double cost = tsr_problem_products(plan, p) * product_cost(plan) / 4;
-    *e = (tsr_estimate){.cost = cost * reading_cost(by), .live_texels = live_texels(&l, f.row)};
+    *e = (tsr_estimate){
+        .cost = cost * reading_cost(by), .live_texels = live_texels(&l, f.row), .passes = 2};
     return f.row <= TSR_MAX_ROW;
 }
 
@@ -266,6 +267,17 @@ static split split_problem(const tsr_plan *plan, const tsr_problem *p, const tsr
                                : split_transposed(plan, &p->conv, l, by, busy);
 }
 
+/* One packs the weights, unless they are read as they are, another one adds partial sums up. */
+static int count_passes(const tsr_plan *plan, const tsr_problem *p, const tsr_layout *l, reading by,
+                        int64_t partials) {
+    const tsr_window *w = &p->conv.window;
+    const row_form f = choose_row(w, l, by);
+    bool transposed = p->kind == TSR_CONV_TRANSPOSE;
+    int64_t taps = transposed ? tsr_divide_up(w->kernel[1], w->stride[1]) * w->stride[1]
+                              : (int64_t)f.taps * f.chunks;
+    return 1 + !reads_tensor(plan, &p->conv, transposed, taps) + (partials > 1);
+}
+
 /* Partial sums that a device could compute at the same time take their time after each other. */
 static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, tsr_estimate *e) {
     tsr_layout l;
@@ -277,7 +289,8 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, 
     double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost * (double)busy.count / (double)whole.count,
                         .bytes = tsr_split_bytes(plan, &l, whole.count),
-                        .live_texels = live_texels(&l, row)};
+                        .live_texels = live_texels(&l, row),
+                        .passes = count_passes(plan, p, &l, by, whole.count)};
     return true;
 }
 
@@ -292,7 +305,8 @@ static bool estimate_split_k_by(const tsr_plan *plan, const tsr_problem *p, read
     double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost,
                         .bytes = tsr_split_bytes(plan, &l, busy.count),
-                        .live_texels = live_texels(&l, row)};
+                        .live_texels = live_texels(&l, row),
+                        .passes = count_passes(plan, p, &l, by, busy.count)};
     return busy.count > whole.count;
 }
 

@@ -107,8 +107,10 @@ static void test_computed_weights(void **state) {
     need_backend("gles");
     expect_kernels("Conv x[1,70,4,5] w{60,70,3,3} -> y", 0, "im2col+conv_im2col+im2col_assemble");
     expect_kernels("Conv x[1,70,4,5] w[60,70,3,3] -> y", 0, "conv_direct");
-    expect_kernels("ConvTranspose x[1,260,3,2] w[260,250,4,4] -> y strides=2,2", 0,
-                   "conv_transpose_direct+split_k_sum");
+    expect_kernels("Conv x[1,128,2,2] w[128,128,4,4] -> y strides=2,2 pads=1,1,1,1", 0,
+                   "conv_direct+split_k_sum");
+    expect_kernels("ConvTranspose x[1,70,2,2] w[70,60,4,4] -> y strides=2,2 pads=1,1,1,1", 0,
+                   "conv_transpose_direct");
     expect_kernels("Conv x[1,70,40,50] w[60,70,3,3] -> y", 0, "pack_weights+conv_uniform_block");
     expect_no_failed_case();
 }

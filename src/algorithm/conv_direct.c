@@ -268,14 +268,8 @@ static split split_problem(const tsr_plan *plan, const tsr_problem *p, const tsr
 }
 
 /* One packs the weights, unless they are read as they are, another one adds partial sums up. */
-static int count_passes(const tsr_plan *plan, const tsr_problem *p, const tsr_layout *l, reading by,
-                        int64_t partials) {
-    const tsr_window *w = &p->conv.window;
-    const row_form f = choose_row(w, l, by);
-    bool transposed = p->kind == TSR_CONV_TRANSPOSE;
-    int64_t taps = transposed ? tsr_divide_up(w->kernel[1], w->stride[1]) * w->stride[1]
-                              : (int64_t)f.taps * f.chunks;
-    return 1 + !reads_tensor(plan, &p->conv, transposed, taps) + (partials > 1);
+static int count_passes(const tsr_plan *plan, const tsr_problem *p, int64_t partials) {
+    return 1 + (p->conv.window.group > 1 || plan->device.fragments.dots) + (partials > 1);
 }
 
 /* Partial sums that a device could compute at the same time take their time after each other. */
@@ -290,7 +284,7 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, 
     *e = (tsr_estimate){.cost = cost * (double)busy.count / (double)whole.count,
                         .bytes = tsr_split_bytes(plan, &l, whole.count),
                         .live_texels = live_texels(&l, row),
-                        .passes = count_passes(plan, p, &l, by, whole.count)};
+                        .passes = count_passes(plan, p, whole.count)};
     return true;
 }
 
@@ -306,7 +300,7 @@ static bool estimate_split_k_by(const tsr_plan *plan, const tsr_problem *p, read
     *e = (tsr_estimate){.cost = cost,
                         .bytes = tsr_split_bytes(plan, &l, busy.count),
                         .live_texels = live_texels(&l, row),
-                        .passes = count_passes(plan, p, &l, by, busy.count)};
+                        .passes = count_passes(plan, p, busy.count)};
     return busy.count > whole.count;
 }
 

@@ -102,21 +102,13 @@ static bool find_run(const tsr_shape *shape, const bool reduced[TSR_MAX_RANK], i
     return end > 0;
 }
 
-/* The largest divisor that is at most the root. */
-static int64_t most_rows(int64_t length) {
-    int64_t most = 1;
-    for (int64_t rows = 2; rows * rows <= length; rows++)
-        if (length % rows == 0)
-            most = rows;
-    return most;
-}
-
 /* Rows and columns for the elements of a run: its last axis, all before; of one axis, as square as
  * may be, as blocks are. */
 static tsr_shape image_of(const tsr_shape *shape, const run *r) {
-    int64_t columns = shape->dim[r->end - 1];
-    if (columns == r->length)
-        columns = r->length / most_rows(r->length);
+    int64_t last = shape->dim[r->end - 1], columns = last;
+    for (int64_t rows = 2; last == r->length && rows * rows <= last; rows++)
+        if (last % rows == 0)
+            columns = last / rows;
     return (tsr_shape){4, {1, r->outer, r->length / columns, columns}};
 }
 

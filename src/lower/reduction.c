@@ -37,12 +37,10 @@ int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const ts
     return tsr_min(tsr_max(texels / busy, least), most);
 }
 
-/* Of a block of an image, as square as its rows allow. */
+/* Of a block of an image, about as square as its rows allow. */
 static int64_t side_of(int64_t texels, int rows) {
-    int64_t side = 1;
-    while (side < SIDE && side * side < texels)
-        side++;
-    return tsr_min(tsr_max(side, tsr_divide_up(texels, rows)), SIDE);
+    bool half = texels <= SIDE * SIDE / 4 && texels <= SIDE / 2 * (int64_t)rows;
+    return half ? SIDE / 2 : SIDE;
 }
 
 static int64_t count_texels(const tsr_shape *shape) {

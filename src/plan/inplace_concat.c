@@ -60,14 +60,7 @@ void tsr_plan_expect_concats(tsr_plan *plan) {
 
 /* ---- while nodes are lowered ----------------------------------------------------------------- */
 
-/* May the tensor have a tile grid with 2^columns_log2 columns? Other plans rely on the grid of a
- * separate one. */
-static bool may_regrid(const tsr_plan *plan, int tensor, int columns_log2) {
-    const tsr_plan_tensor *t = &plan->tensors[tensor];
-    return !t->separate || t->layout.buffer || columns_log2 == t->layout.columns_log2;
-}
-
-/* Is it nearly as fast? Buffers have no grid. */
+/* Is a tile grid with 2^columns_log2 columns nearly as fast? Buffers have no grid. */
 static bool can_regrid(const tsr_plan *plan, const tsr_layout *l, int columns_log2) {
     tsr_layout other = *l;
     return l->buffer || (tsr_layout_regrid(&other, columns_log2, plan->limits.max_texture_size) &&
@@ -384,8 +377,7 @@ static void try_slice(const concats *c, const tsr_pass *concat) {
     int columns_log2 = (int)tsr_min(most, whole->columns_log2);
     if (concat->post_count || c->parents[source].tensor != TSR_NONE ||
         !can_be_slice(&plan->tensors[source], whole, tile) ||
-        !may_regrid(plan, root, columns_log2) || !can_regrid(plan, whole, columns_log2) ||
-        (!one && !can_regrid(plan, slice, columns_log2)))
+        !can_regrid(plan, whole, columns_log2) || (!one && !can_regrid(plan, slice, columns_log2)))
         return;
     place(c, source, (parent){concat->output, concat->tile});
     if (has_feedback(c) || needs_much_more(c))
@@ -409,7 +401,7 @@ static int most_part_columns(const concats *c, const tsr_pass *split, int root) 
                                     (int)tsr_min(c->columns_log2[root], most));
 }
 
-/* A part that is kept would keep the whole. */
+/* A part that is kept would keep the whole; other plans rely on the grid of a separate one. */
 static void try_part(const concats *c, const tsr_pass *split) {
     const tsr_plan *plan = c->plan;
     int from = split->sources[0], part = split->output, root = plan->tensors[from].root;
@@ -419,7 +411,8 @@ static void try_part(const concats *c, const tsr_pass *split) {
         return;
     int most = most_part_columns(c, split, root);
     int columns_log2 = (int)tsr_min(most, whole->columns_log2);
-    if (!may_regrid(plan, root, columns_log2) || !can_regrid(plan, whole, columns_log2) ||
+    if ((plan->tensors[root].separate && columns_log2 < whole->columns_log2) ||
+        !can_regrid(plan, whole, columns_log2) ||
         (count_tiles(l) > 1 && !can_regrid(plan, l, columns_log2)))
         return;
     uint64_t before = count_live_bytes(c);

@@ -25,7 +25,10 @@ tsr_reduction tsr_over_image(bool workgroups) {
 int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const tsr_reduction *r) {
     bool groups = r->workgroups, images = r->exact && !groups;
     int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, pixels = (int64_t)l->h * l->w,
-            most = groups ? 4096 : SIDE * SIDE, least = groups ? 256 : 64,
+            most = groups ? 4096 : SIDE * SIDE,
+            least = groups   ? 256
+                    : images ? 32
+                             : 64,
             busy = groups ? BUSY_GROUPS : plan->device.busy_fragments;
     if (!busy || (images && pixels <= most))
         return most;

@@ -267,9 +267,9 @@ static split split_problem(const tsr_plan *plan, const tsr_problem *p, const tsr
                                : split_transposed(plan, &p->conv, l, by, busy);
 }
 
-/* One packs the weights, unless they are read as they are, another one adds partial sums up. */
-static int count_passes(const tsr_plan *plan, const tsr_problem *p, int64_t partials) {
-    return 1 + (p->conv.window.group > 1 || plan->device.fragments.dots) + (partials > 1);
+/* One packs the weights, unless they are read as they are. */
+static int count_passes(const tsr_plan *plan, const tsr_problem *p) {
+    return p->conv.window.group > 1 || plan->device.fragments.dots ? 2 : 1;
 }
 
 /* Partial sums that a device could compute at the same time take their time after each other. */
@@ -284,7 +284,7 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, 
     *e = (tsr_estimate){.cost = cost * (double)busy.count / (double)whole.count,
                         .bytes = tsr_split_bytes(plan, &l, whole.count),
                         .live_texels = live_texels(&l, row),
-                        .passes = count_passes(plan, p, whole.count)};
+                        .passes = count_passes(plan, p)};
     return true;
 }
 
@@ -300,7 +300,7 @@ static bool estimate_split_k_by(const tsr_plan *plan, const tsr_problem *p, read
     *e = (tsr_estimate){.cost = cost,
                         .bytes = tsr_split_bytes(plan, &l, busy.count),
                         .live_texels = live_texels(&l, row),
-                        .passes = count_passes(plan, p, busy.count)};
+                        .passes = 1 + count_passes(plan, p)};
     return busy.count > whole.count;
 }
 

@@ -102,13 +102,9 @@ static bool find_run(const tsr_shape *shape, const bool reduced[TSR_MAX_RANK], i
     return end > 0;
 }
 
-/* Rows and columns for the elements of a run: its last axis, all before; of one axis, as square as
- * may be, as blocks are. */
+/* Rows and columns for the elements of a run: its last axis, all before. */
 static tsr_shape image_of(const tsr_shape *shape, const run *r) {
-    int64_t last = shape->dim[r->end - 1], columns = last;
-    for (int64_t rows = 2; last == r->length && rows * rows <= last; rows++)
-        if (last % rows == 0)
-            columns = last / rows;
+    int64_t columns = shape->dim[r->end - 1];
     return (tsr_shape){4, {1, r->outer, r->length / columns, columns}};
 }
 

@@ -39,8 +39,7 @@ int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const ts
 
 /* Of a block of an image, about as square as its rows allow. */
 static int64_t side_of(int64_t texels, int rows) {
-    bool half = texels <= SIDE * SIDE / 4 && texels <= SIDE / 2 * (int64_t)rows;
-    return half ? SIDE / 2 : SIDE;
+    return texels > SIDE * SIDE / 4 || rows < SIDE / 2 ? SIDE : SIDE / 2;
 }
 
 static int64_t count_texels(const tsr_shape *shape) {

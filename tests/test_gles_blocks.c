@@ -100,6 +100,21 @@ static void test_texture_weights(void **state) {
     }
 }
 
+/* Weights that are computed are read as they are where packing them, and the passes of other
+ * algorithms, would cost a GPU more than what they save. */
+static void test_computed_weights(void **state) {
+    (void)state;
+    need_backend("gles");
+    expect_kernels("Conv x[1,70,4,5] w{60,70,3,3} -> y", 0, "im2col+conv_im2col+im2col_assemble");
+    expect_kernels("Conv x[1,70,4,5] w[60,70,3,3] -> y", 0, "conv_direct");
+    expect_kernels("Conv x[1,128,2,2] w[128,128,4,4] -> y strides=2,2 pads=1,1,1,1", 0,
+                   "conv_direct+split_k_sum");
+    expect_kernels("ConvTranspose x[1,70,2,2] w[70,60,4,4] -> y strides=2,2 pads=1,1,1,1", 0,
+                   "conv_transpose_direct");
+    expect_kernels("Conv x[1,70,40,50] w[60,70,3,3] -> y", 0, "pack_weights+conv_uniform_block");
+    expect_no_failed_case();
+}
+
 /* Tensors that fill more than the four planes that the others have. */
 static void test_more_planes(void **state) {
     (void)state;
@@ -285,10 +300,15 @@ static void test_large_products(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes),    cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_no_copies),      cmocka_unit_test(test_texture_weights),
-        cmocka_unit_test(test_more_planes),    cmocka_unit_test(test_nans),
-        cmocka_unit_test(test_draws),          cmocka_unit_test(test_joined_draws),
+        cmocka_unit_test(test_block_sizes),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_no_copies),
+        cmocka_unit_test(test_texture_weights),
+        cmocka_unit_test(test_computed_weights),
+        cmocka_unit_test(test_more_planes),
+        cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_joined_draws),
         cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

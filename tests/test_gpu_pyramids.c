@@ -255,7 +255,7 @@ static void test_passes(void **state) {
     assert_int_equal(count_passes(norms[1], "direct"), 3);
     assert_int_equal(count_passes(norms[2], "direct"), 3);
     assert_int_equal(count_passes(norms[1], "blocks"), textures ? 3 : 2);
-    assert_int_equal(count_passes(norms[2], "blocks"), textures ? 5 : 3);
+    assert_int_equal(count_passes(norms[2], "blocks"), 3);
     assert_int_equal(count_passes("Softmax x[1,4,256,256] -> y axis=1", "direct"), 1);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(count_passes(softmax[i], "direct"), 2);

@@ -83,6 +83,27 @@ static void test_wide(void **state) {
         fill_images);
 }
 
+/* Weights and vectors that are parts of one tensor: some begin within a row of its tiles, whose
+ * grid has to stay as it is. */
+static void test_parts_of_tensors(void **state) {
+    (void)state;
+    static const tsr_trainer_desc descs[] = {
+        {.loss = TSR_LOSS_MSE, .learning_rate = 0.01f, .average_decay = 0.9f},
+        {.loss = TSR_LOSS_L1, .update = TSR_UPDATE_SGD, .learning_rate = 0.01f, .clip_norm = 0.5f}};
+    need_gpu();
+    for (size_t i = 0; i < sizeof descs / sizeof *descs; i++)
+        check_lesson(
+            &(lesson){.model = make_model(
+                          "Conv x[1,36,4,8] w{40,36,1,1} b{40} -> c; "
+                          "Conv x v{1000,36,1,1} d{1000} -> e; Conv x u{4,36,1,1} g{4} -> h; "
+                          "Conv x t{4,36,1,1} f{4} -> j; Concat c e h j -> a axis=1; "
+                          "GlobalAveragePool a -> y"),
+                      .desc = descs[i],
+                      .steps = few_cases() ? 2 : 8,
+                      .tolerance = 1e-3},
+            fill_images);
+}
+
 static void test_unet(void **state) {
     (void)state;
     static const tsr_trainer_desc descs[] = {
@@ -138,7 +159,7 @@ static void test_lost(void **state) {
     expect_lost("Conv x[1,2,3,1] w{2,2,1,1} -> c; Relu c -> r; Mul r k<1e25 -> m; Neg m -> y", x,
                 "node 'Mul2' (Mul of 'r') is the first that computes infinity");
     expect_lost("MatMul x[2,3] w{3,3} -> y", x,
-                "node 'loss' (Mul of 'loss.part') is the first that computes infinity");
+                "node 'loss' (ReduceSumSquare of 'loss.part') is the first that computes infinity");
 }
 
 /* What a step needs is known before anything is allocated. */
@@ -162,8 +183,9 @@ static void test_memory(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classifier), cmocka_unit_test(test_unet), cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_classifier), cmocka_unit_test(test_unet),
+        cmocka_unit_test(test_wide),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost),       cmocka_unit_test(test_parts_of_tensors),
     };
     return cmocka_run_group_tests_name("training", tests, NULL, NULL);
 }

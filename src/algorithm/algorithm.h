@@ -163,6 +163,9 @@ typedef struct tsr_estimate {
     /* Of tensors that its passes leave for each other, packed weights not counted. */
     uint64_t bytes;
     int live_texels; /* that a fragment or invocation keeps in registers */
+    /* Of a convolution whose weights are computed, for a GPU: one that packs them among them. They
+     * are not in `cost`. */
+    int passes;
 } tsr_estimate;
 
 /* Estimates are so good that one of this many times the least cost is never the fastest. */
@@ -234,6 +237,10 @@ int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles
 /* Rows of `texels` texels that a uniform block has, a power of two: fragments of `count` tiles or
  * images, of `products` multiply-adds each, read a row of their own. */
 int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double products);
+
+/* What a pass costs a GPU beside its work: 20 microseconds on an H100. Where weights are constants,
+ * costs of algorithms were measured with their passes. */
+#define TSR_PASS_COST 7e6
 
 /* What a product of 4 inputs by 4 outputs costs, on a GPU and on a software rasteriser: weights
  * fetched from a texture by each fragment, or read from uniform blocks or workgroup memory.

@@ -175,6 +175,17 @@ static bool is_candidate(const tsr_plan *plan, const tsr_algorithm *a, const tsr
            !(a->allowed_by & ~d->allowed) && !(a->needs & ~d->features);
 }
 
+/* Small modules of pages train nothing. */
+static double cost_of(const tsr_plan *plan, const tsr_problem *p, const tsr_estimate *e) {
+#ifndef TSR_SMALL
+    if (p->conv.tensor && !plan->device.software)
+        return e->cost + e->passes * TSR_PASS_COST;
+#endif
+    (void)plan;
+    (void)p;
+    return e->cost;
+}
+
 /* Indices of those that apply, with their estimates. */
 static int list_candidates(const tsr_plan *plan, const tsr_problem *p, int index[TSR_ALGORITHMS],
                            tsr_candidate list[TSR_ALGORITHMS]) {
@@ -185,7 +196,8 @@ static int list_candidates(const tsr_plan *plan, const tsr_problem *p, int index
         if (!is_candidate(plan, a, p) || !a->estimate(plan, p, &e))
             continue;
         index[count] = i;
-        list[count++] = (tsr_candidate){a->name, e.cost, e.bytes, e.live_texels, false};
+        list[count++] =
+            (tsr_candidate){a->name, cost_of(plan, p, &e), e.bytes, e.live_texels, false};
     }
     return count;
 }

@@ -10,7 +10,8 @@ static double product_cost(const tsr_plan *plan) {
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
     enum { LIVE = 1 + 1 + 4 }; /* sum, input, weights */
     *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * product_cost(plan),
-                        .live_texels = LIVE};
+                        .live_texels = LIVE,
+                        .passes = 2};
     return true;
 }
 

@@ -98,7 +98,8 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
         return false;
     const row_form f = choose_row(&p->conv.window, &l, by);
     double cost = tsr_problem_products(plan, p) * product_cost(plan) / 4;
-    *e = (tsr_estimate){.cost = cost * reading_cost(by), .live_texels = live_texels(&l, f.row)};
+    *e = (tsr_estimate){
+        .cost = cost * reading_cost(by), .live_texels = live_texels(&l, f.row), .passes = 2};
     return f.row <= TSR_MAX_ROW;
 }
 
@@ -266,6 +267,11 @@ static split split_problem(const tsr_plan *plan, const tsr_problem *p, const tsr
                                : split_transposed(plan, &p->conv, l, by, busy);
 }
 
+/* One packs the weights, unless they are read as they are. */
+static int count_passes(const tsr_plan *plan, const tsr_problem *p) {
+    return p->conv.window.group > 1 || plan->device.fragments.dots ? 2 : 1;
+}
+
 /* Partial sums that a device could compute at the same time take their time after each other. */
 static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, tsr_estimate *e) {
     tsr_layout l;
@@ -277,7 +283,8 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, 
     double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost * (double)busy.count / (double)whole.count,
                         .bytes = tsr_split_bytes(plan, &l, whole.count),
-                        .live_texels = live_texels(&l, row)};
+                        .live_texels = live_texels(&l, row),
+                        .passes = count_passes(plan, p)};
     return true;
 }
 
@@ -292,7 +299,8 @@ static bool estimate_split_k_by(const tsr_plan *plan, const tsr_problem *p, read
     double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost,
                         .bytes = tsr_split_bytes(plan, &l, busy.count),
-                        .live_texels = live_texels(&l, row)};
+                        .live_texels = live_texels(&l, row),
+                        .passes = 1 + count_passes(plan, p)};
     return busy.count > whole.count;
 }
 

@@ -296,7 +296,8 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps
         (tsr_estimate){.cost = pixels * ((double)(b.p.tiles * b.p.taps[0] * b.p.taps[1]) * product +
                                          (double)b.partials * TSR_SUM_COST),
                        .bytes = sums_bytes(plan, &b),
-                       .live_texels = (int)(b.pixels * b.tiles_of_draw + row + 4)};
+                       .live_texels = (int)(b.pixels * b.tiles_of_draw + row + 4),
+                       .passes = count_sums(&b) > 1 ? 3 : 2};
     return true;
 }
 

@@ -148,8 +148,11 @@ static int live_texels(const tsr_plan *plan, const tsr_im2col_gemm *p) {
 }
 
 tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gemm *p) {
-    return (tsr_estimate){
-        .cost = cost_of(plan, p), .bytes = bytes_of(plan, p), .live_texels = live_texels(plan, p)};
+    enum { PASSES = 4 }; /* blocks, weights, sums, assembling */
+    return (tsr_estimate){.cost = cost_of(plan, p),
+                          .bytes = bytes_of(plan, p),
+                          .live_texels = live_texels(plan, p),
+                          .passes = PASSES};
 }
 
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {

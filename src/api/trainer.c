@@ -77,19 +77,47 @@ tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tenso
     return t->device->backend->get_output(tensor->runner, tensor->graph->outputs[0], &to);
 }
 
-static tsr_status make_state(tsr_trainer *t, int i) {
-    const tsr_training_state *state = &t->training.states[i];
-    tsr_tensor_storage *before = &t->inputs[t->input_of[t->training.states[i].before]];
-    TSR_TRY(make_tensor(t, state->before, before));
-    TSR_TRY(make_tensor(t, state->before, &t->next[i]));
-    return state->initial ? tsr_trainer_set(t, before, state->initial) : TSR_OK;
+const tsr_tensor_storage *tsr_trainer_tensor(const tsr_trainer *t, int tensor) {
+    return &t->inputs[t->input_of[t->training.tensors[tensor].before]];
+}
+
+tsr_status tsr_trainer_set_states(const tsr_trainer *t, int tensor, int like,
+                                  const float *const *elements) {
+    const tsr_tensor_storage *to = tsr_trainer_tensor(t, tensor);
+    size_t count = (size_t)tsr_shape_count(&tsr_tensor_storage_value(to)->shape);
+    float *all = tsr_calloc(count + 1, sizeof *all);
+    if (!all)
+        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
+    for (int i = 0; i < t->training.state_count; i++) {
+        const tsr_training_state *state = &t->training.states[i];
+        if (state->tensor == like && elements[i])
+            memcpy(all + state->begin, elements[i],
+                   (size_t)tsr_shape_count(&t->graph->values[state->before].shape) * sizeof *all);
+    }
+    tsr_status status = tsr_trainer_set(t, to, all);
+    tsr_free(all);
+    return status;
+}
+
+/* What a tensor begins as: averages as what they are of. */
+static int initial_like(const tsr_training *training, int tensor) {
+    int of = training->average == TSR_NONE ? TSR_NONE : tensor - training->average;
+    return of >= 0 && of < training->model.tensor_count ? training->model.first_tensor + of
+                                                        : tensor;
+}
+
+static tsr_status make_state_tensor(tsr_trainer *t, int i) {
+    const int value = t->training.tensors[i].before;
+    TSR_TRY(make_tensor(t, value, &t->inputs[t->input_of[value]]));
+    TSR_TRY(make_tensor(t, value, &t->next[i]));
+    return tsr_trainer_set_states(t, i, initial_like(&t->training, i), t->initial);
 }
 
 static tsr_status prepare(tsr_trainer *t, double ms) {
     const double end = tsr_clock_ms() + ms;
-    while (t->made_states < t->training.state_count) {
-        TSR_TRY(make_state(t, t->made_states));
-        t->made_states++;
+    while (t->made_tensors < t->training.tensor_count) {
+        TSR_TRY(make_state_tensor(t, t->made_tensors));
+        t->made_tensors++;
         if (tsr_clock_ms() >= end)
             return TSR_NOT_READY;
     }
@@ -117,9 +145,9 @@ tsr_status tsr_trainer_check_ready(const tsr_trainer *t) {
 
 static bool is_state(const tsr_trainer *t, int value) {
     int i = 0;
-    while (i < t->training.state_count && t->training.states[i].before != value)
+    while (i < t->training.tensor_count && t->training.tensors[i].before != value)
         i++;
-    return i < t->training.state_count;
+    return i < t->training.tensor_count;
 }
 
 /* Those of states are made by prepare(). */
@@ -134,11 +162,14 @@ static tsr_status make_tensors(tsr_trainer *t) {
     }
     t->inputs = TSR_NEW(arena, t->graph->input_count, tsr_tensor_storage);
     t->input_of = TSR_NEW(arena, t->graph->value_count, int);
-    t->next = TSR_NEW(arena, states, tsr_tensor_storage);
+    t->next = TSR_NEW(arena, t->training.tensor_count, tsr_tensor_storage);
+    t->initial = TSR_NEW(arena, states, const float *);
     t->mask = TSR_NEW(arena, largest, float);
     t->read = TSR_NEW(arena, tsr_trainer_loss_count(t) + 1, float);
-    if (!t->inputs || !t->input_of || !t->next || !t->mask || !t->read)
+    if (!t->inputs || !t->input_of || !t->next || !t->initial || !t->mask || !t->read)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
+    for (int i = 0; i < states; i++)
+        t->initial[i] = t->training.states[i].initial;
     for (int i = 0; i < t->graph->input_count; i++)
         t->input_of[t->graph->inputs[i]] = i;
     for (int i = 0; i < t->graph->input_count; i++)
@@ -212,7 +243,7 @@ void tsr_trainer_destroy(tsr_trainer *t) {
         t->device->backend->runner_destroy(t->runner);
     for (int i = 0; t->inputs && i < t->graph->input_count; i++)
         tsr_tensor_storage_destroy(t->device, &t->inputs[i]);
-    for (int i = 0; t->next && i < t->training.state_count; i++)
+    for (int i = 0; t->next && i < t->training.tensor_count; i++)
         tsr_tensor_storage_destroy(t->device, &t->next[i]);
     tsr_tensor_storage_destroy(t->device, &t->losses);
     tsr_tensor_storage_destroy(t->device, &t->checked);

@@ -1,9 +1,9 @@
 /* A trainer: trainer_desc.c checks what is asked for, trainer.c makes it, trainer_step.c runs
  * steps, trainer_diagnose.c tells where they fail, trainer_state.c saves and loads what they
  * change, trainer_graph.c makes their graph from a model's, trainer_augment.c changes pictures,
- * trainer_parameters.c finds what is trained, trainer_widen.c makes float32 of it, trainer_loss.c,
- * trainer_ssim.c and trainer_update.c append losses and updates, trainer_discriminator.c and
- * trainer_spectral.c what a discriminator needs. */
+ * trainer_parameters.c finds what is trained, trainer_join.c joins it, trainer_widen.c makes
+ * float32 of it, trainer_loss.c, trainer_ssim.c and trainer_update.c append losses and updates,
+ * trainer_discriminator.c and trainer_spectral.c what a discriminator needs. */
 #ifndef TSR_API_TRAINER_H
 #define TSR_API_TRAINER_H
 
@@ -14,9 +14,11 @@
 
 enum { TSR_STATISTIC_BATCHES = 2 }; /* of a discriminator's: targets and outputs */
 
-/* A tensor that steps change: parameters, statistics of BatchNormalization, the optimizer's. */
+/* What steps change: parameters, statistics of BatchNormalization, the optimizer's. */
 typedef struct tsr_training_state {
-    int before, after;    /* values of the step's graph: an input, and what it becomes */
+    int before, after;    /* values of the step's graph: what it is, and what it becomes */
+    int tensor;           /* that it is a part of; TSR_NONE: not known yet */
+    int64_t begin;        /* of its elements there */
     int constant;         /* the value of the model's graph that it was; TSR_NONE: it begins as 0 */
     const float *initial; /* its elements; NULL: zeros */
     /* Of a statistic of BatchNormalization: values of the step's batches, in the order in which it
@@ -24,6 +26,11 @@ typedef struct tsr_training_state {
     float part;
     int batch_count, batches[TSR_STATISTIC_BATCHES];
 } tsr_training_state;
+
+/* A tensor of one state or several: values of the step's graph, an input and what it becomes. */
+typedef struct tsr_training_tensor {
+    int before, after;
+} tsr_training_tensor;
 
 /* Numbers that change from step to step, as inputs of one element. */
 typedef enum tsr_training_number {
@@ -59,9 +66,11 @@ typedef struct tsr_training_term {
     int scored;        /* what it is computed of: the output, or its logits */
 } tsr_training_term;
 
-/* The states of a network: parameters, then statistics and, of spectral norms, vectors. */
+/* The states of a network: parameters, then statistics and, of spectral norms, vectors; and their
+ * tensors: parameters', then others'. */
 typedef struct tsr_training_group {
     int first, parameter_count, count;
+    int first_tensor, parameter_tensors, tensor_count;
 } tsr_training_group;
 
 /* A weight of the discriminator as a matrix, divided by its largest singular value. */
@@ -89,11 +98,12 @@ typedef struct tsr_training {
                   * are
                   */
     tsr_training_group model, discriminator;
-    int average; /* the first of the averages of the model's states; TSR_NONE: there are none */
+    int average; /* the first of the averages of the model's tensors; TSR_NONE: there are none */
     int spectral_count;
     tsr_spectral_norm *spectral;
-    int state_count, state_room;
+    int state_count, tensor_count, state_room;
     tsr_training_state *states;
+    tsr_training_tensor *tensors;      /* there is room for as many as states */
     int numbers[TSR_TRAINING_NUMBERS]; /* TSR_NONE: the update has none */
     int mask_count;
     tsr_training_mask *masks;
@@ -119,14 +129,16 @@ struct tsr_trainer {
     tsr_autotune_result tuning;
     tsr_progress_meter progress; /* of making the trainer */
     tsr_runner *runner;
-    /* By input of the graph; by state, what it becomes: both are exchanged after a step. */
+    /* By input of the graph; by tensor of states, what it becomes: both are exchanged after a step.
+     */
     tsr_tensor_storage *inputs, *next, losses, checked;
     int *input_of;         /* by value: which input of the graph it is, if it is one */
+    const float **initial; /* by state: tsr_training_state.initial */
     float *mask;           /* elements of the largest of all masks */
     float *sample_numbers; /* of augmentation; NULL: there is none */
     float *read;           /* elements of `losses` */
     bool has_losses;       /* of the last step that was completed, or refused */
-    int made_states;       /* of them, those that have their tensors */
+    int made_tensors;      /* of states */
     bool compiles;         /* the runner is prepared in steps, and is not complete */
     tsr_status prepared;   /* TSR_NOT_READY in between; a failure is final */
     tsr_step_part part;
@@ -159,6 +171,11 @@ void tsr_trainer_cancel_step(tsr_trainer *t);
 tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tensor,
                            const float *elements);
 tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor, float *elements);
+/* Of a tensor of states, as it is now. */
+const tsr_tensor_storage *tsr_trainer_tensor(const tsr_trainer *t, int tensor);
+/* Sets it to the elements of the states that tensor `like` has, by state; NULL: zeros. */
+tsr_status tsr_trainer_set_states(const tsr_trainer *t, int tensor, int like,
+                                  const float *const *elements);
 
 /* After a step that failed, before another begins: ": node 'c' (Conv of 'x') is the first that
  * computes NaN", or that an input holds it. Empty where the CPU finds all finite, or has not enough
@@ -188,6 +205,18 @@ int tsr_training_add_input(tsr_training *training, const char *base, const char 
                            const tsr_shape *shape);
 /* NULL with a message. The pointer is valid until the next one is added. */
 tsr_training_state *tsr_training_add_state(tsr_training *training);
+/* One that is a tensor of its own, an input that is named after a value; its index. TSR_NONE with a
+ * message. */
+int tsr_training_add_own_state(tsr_training *training, int of, const char *suffix,
+                               const tsr_shape *shape);
+/* What such a state becomes. */
+void tsr_training_set_after(tsr_training *training, int state, int after);
+
+/* trainer_join.c: gives the states of a group, which are inputs, their tensors; those that have one
+ * together become parts of it. */
+tsr_status tsr_training_join(tsr_training *training, tsr_training_group *group);
+/* What the parts of a tensor become, by what it becomes. */
+void tsr_training_build_parts(tsr_training *training, tsr_builder *b, int tensor);
 
 /* Constants of 16 bits that a Cast makes float32, as files have weights, directly or behind views,
  * become float32 ones, which can be trained. Values keep their numbers. */

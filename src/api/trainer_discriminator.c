@@ -108,6 +108,7 @@ static tsr_status take_states(adversary *a) {
         state->before = before;
         state->batch_count = 0;
     }
+    TSR_TRY(tsr_training_join(t, &t->discriminator));
     return t->desc->spectral_norm ? tsr_training_find_spectral(t, a->own.graph, a->own.states)
                                   : TSR_OK;
 }

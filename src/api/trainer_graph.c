@@ -28,16 +28,36 @@ tsr_training_state *tsr_training_add_state(tsr_training *t) {
     if (t->state_count == t->state_room) {
         int room = t->state_room ? 2 * t->state_room : FIRST_ROOM;
         tsr_training_state *states = TSR_NEW(t->graph->arena, room, tsr_training_state);
-        if (!states) {
+        tsr_training_tensor *tensors = TSR_NEW(t->graph->arena, room, tsr_training_tensor);
+        if (!states || !tensors) {
             tsr_out_of_memory(t->graph);
             return NULL;
         }
         if (t->state_count)
             memcpy(states, t->states, (size_t)t->state_count * sizeof *states);
+        if (t->tensor_count)
+            memcpy(tensors, t->tensors, (size_t)t->tensor_count * sizeof *tensors);
         t->states = states;
+        t->tensors = tensors;
         t->state_room = room;
     }
     return &t->states[t->state_count++];
+}
+
+int tsr_training_add_own_state(tsr_training *t, int of, const char *suffix,
+                               const tsr_shape *shape) {
+    int before = tsr_training_add_input(t, t->graph->values[of].name, suffix, shape);
+    tsr_training_state *state = before == TSR_NONE ? NULL : tsr_training_add_state(t);
+    if (!state)
+        return TSR_NONE;
+    *state = (tsr_training_state){
+        .before = before, .after = TSR_NONE, .constant = TSR_NONE, .tensor = t->tensor_count};
+    t->tensors[t->tensor_count++] = (tsr_training_tensor){before, TSR_NONE};
+    return t->state_count - 1;
+}
+
+void tsr_training_set_after(tsr_training *t, int state, int after) {
+    t->states[state].after = t->tensors[t->states[state].tensor].after = after;
 }
 
 /* There is room for it. */
@@ -50,7 +70,7 @@ static void add_output(tsr_graph *graph, int value) {
  * become. */
 static tsr_status list_outputs(tsr_training *t) {
     tsr_graph *graph = t->graph;
-    graph->outputs = TSR_NEW(graph->arena, t->term_count + t->state_count + 2, int);
+    graph->outputs = TSR_NEW(graph->arena, t->term_count + 2 * t->state_count + 2, int);
     if (!graph->outputs)
         return tsr_out_of_memory(graph);
     graph->output_count = 0;
@@ -58,11 +78,11 @@ static tsr_status list_outputs(tsr_training *t) {
     for (int i = 0; i < t->term_count && t->losses == TSR_NONE; i++)
         add_output(graph, t->terms[i].output);
     add_output(graph, t->checked);
-    for (int i = 0; i < t->state_count; i++) {
-        const tsr_training_state *state = &t->states[i];
-        bool seen = state->after == TSR_NONE && state->batch_count;
-        add_output(graph, seen ? state->batches[0] : state->after);
-    }
+    for (int i = 0; i < t->state_count; i++)
+        if (t->states[i].after == TSR_NONE && t->states[i].batch_count)
+            add_output(graph, t->states[i].batches[0]);
+    for (int i = 0; i < t->tensor_count; i++)
+        add_output(graph, t->tensors[i].after);
     return TSR_OK;
 }
 
@@ -278,9 +298,10 @@ static tsr_status add_step(tsr_training *t, tsr_graph *discriminator) {
     TSR_TRY(tsr_training_apply_dropout(t));
     TSR_TRY(add_targets(t));
     TSR_TRY(tsr_training_append(t, "augmentation", augment_targets, NULL));
-    int forward_count = t->graph->node_count;
+    const int last = t->graph->nodes[t->graph->node_count - 1].outputs[0];
     if (discriminator)
         TSR_TRY(tsr_training_add_discriminator(t, discriminator));
+    int forward_count = t->graph->values[last].producer + 1;
     TSR_TRY(tsr_training_append(t, "loss", build_loss, NULL));
     if (!discriminator)
         forward_count = t->graph->node_count;
@@ -318,5 +339,6 @@ tsr_status tsr_training_make(tsr_graph *graph, tsr_graph *discriminator,
     TSR_TRY(tsr_training_find_parameters(t));
     TSR_TRY(list_outputs(t));
     TSR_TRY(tsr_prepare(graph, tsr_cpu_eval, NULL));
+    TSR_TRY(tsr_training_join(t, &t->model));
     return add_step(t, discriminator);
 }

@@ -41,10 +41,15 @@ int tsr_training_magnitude(tsr_builder *b, int value) {
     return TSR_BUILD(b, TSR_OP_Mul, value, TSR_BUILD(b, TSR_OP_Sign, value));
 }
 
-int tsr_training_build_sum(tsr_builder *b, int value, float factor) {
+/* By an operator that reduces all axes. */
+static int build_sum_by(tsr_builder *b, tsr_op op, int value, float factor) {
     const tsr_attr drop = tsr_int_attr("keepdims", 0);
-    int sum = tsr_build_with(b, TSR_OP_ReduceSum, 1, &value, 1, &drop);
+    int sum = tsr_build_with(b, op, 1, &value, 1, &drop);
     return TSR_BUILD(b, TSR_OP_Mul, sum, tsr_build_number(b, factor));
+}
+
+int tsr_training_build_sum(tsr_builder *b, int value, float factor) {
+    return build_sum_by(b, TSR_OP_ReduceSum, value, factor);
 }
 
 static int build_smooth_l1(tsr_builder *b, int difference) {
@@ -83,15 +88,18 @@ static int build_term(tsr_builder *b, tsr_training_term *term) {
     const tsr_shape shape = b->graph->values[term->output].shape;
     double count = (double)tsr_shape_count(&shape);
     int difference = TSR_NONE, elements;
+    tsr_op sum = TSR_OP_ReduceSum;
     term->scored = term->output;
     if (term->loss <= TSR_LOSS_SMOOTH_L1)
         difference = TSR_BUILD(b, TSR_OP_Sub, term->output, term->target);
     switch (term->loss) {
     case TSR_LOSS_MSE:
-        elements = TSR_BUILD(b, TSR_OP_Mul, difference, difference);
+        elements = difference;
+        sum = TSR_OP_ReduceSumSquare;
         break;
     case TSR_LOSS_L1:
-        elements = tsr_training_magnitude(b, difference);
+        elements = difference;
+        sum = TSR_OP_ReduceL1;
         break;
     case TSR_LOSS_SMOOTH_L1:
         elements = build_smooth_l1(b, difference);
@@ -107,7 +115,7 @@ static int build_term(tsr_builder *b, tsr_training_term *term) {
         elements = tsr_training_build_ssim(b, term);
         count *= windows(shape.dim[2]) * windows(shape.dim[3]);
     }
-    return tsr_training_build_sum(b, elements, (float)((double)term->weight / count));
+    return build_sum_by(b, sum, elements, (float)((double)term->weight / count));
 }
 
 /* Numbers as a vector. */

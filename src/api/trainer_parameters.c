@@ -62,6 +62,7 @@ static tsr_status make_input(tsr_training *t, int value) {
         return tsr_out_of_memory(graph);
     *state = (tsr_training_state){.before = value,
                                   .after = TSR_NONE,
+                                  .tensor = TSR_NONE,
                                   .constant = value,
                                   .initial = graph->values[value].data};
     graph->values[value].data = NULL;

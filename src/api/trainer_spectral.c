@@ -100,13 +100,13 @@ static tsr_status add_norm(tsr_training *t, int state) {
                                 .right = TSR_NONE};
     const float *initial = NULL;
     TSR_TRY(estimate(t->graph, norm, parameter.initial, t->desc->seed, &initial));
-    int before = tsr_training_add_input(t, value.name, "left", &(tsr_shape){2, {1, norm->rows}});
-    tsr_training_state *left = before == TSR_NONE ? NULL : tsr_training_add_state(t);
-    if (!left)
+    int left =
+        tsr_training_add_own_state(t, parameter.before, "left", &(tsr_shape){2, {1, norm->rows}});
+    if (left == TSR_NONE)
         return TSR_ERROR_OUT_OF_MEMORY;
-    *left = (tsr_training_state){
-        .before = before, .after = TSR_NONE, .constant = TSR_NONE, .initial = initial};
+    t->states[left].initial = initial;
     t->discriminator.count++;
+    t->discriminator.tensor_count++;
     return TSR_OK;
 }
 
@@ -150,7 +150,7 @@ static void build_iteration(tsr_training *t, tsr_builder *b, tsr_spectral_norm *
     product = TSR_BUILD(b, TSR_OP_MatMul, matrix, column);
     int sigma = build_norm(b, product),
         row = tsr_build_reshape(b, product, &(tsr_shape){2, {1, norm->rows}});
-    t->states[norm->left].after = TSR_BUILD(b, TSR_OP_Div, row, sigma);
+    tsr_training_set_after(t, norm->left, TSR_BUILD(b, TSR_OP_Div, row, sigma));
     norm->normalized = TSR_BUILD(b, TSR_OP_Div, weight, sigma);
 }
 

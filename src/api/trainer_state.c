@@ -7,11 +7,28 @@
 
 #include "api/model.h"
 #include "api/session.h"
+#include "base/allocator.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "onnx/onnx.h"
 
 /* ---- parameters ----------------------------------------------------------------------------- */
+
+/* Of its tensor, which is read as a whole. */
+static tsr_status get_part(const tsr_trainer *t, const tsr_training_state *state, float *elements,
+                           size_t count) {
+    const tsr_tensor_storage *tensor = tsr_trainer_tensor(t, state->tensor);
+    size_t all_count = (size_t)tsr_shape_count(&tsr_tensor_storage_value(tensor)->shape);
+    if (all_count == count)
+        return tsr_trainer_get(t, tensor, elements);
+    float *all = tsr_calloc(all_count, sizeof *all);
+    tsr_status status = all ? tsr_trainer_get(t, tensor, all)
+                            : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
+    if (status == TSR_OK)
+        memcpy(elements, all + state->begin, count * sizeof *elements);
+    tsr_free(all);
+    return status;
+}
 
 tsr_status tsr_trainer_get_parameter(tsr_trainer *trainer, int index, float *elements,
                                      size_t count) {
@@ -21,40 +38,61 @@ tsr_status tsr_trainer_get_parameter(tsr_trainer *trainer, int index, float *ele
                         "write it",
                         index, tsr_trainer_parameter_count(trainer));
     TSR_TRY(tsr_trainer_check_ready(trainer));
-    const int state = trainer->training.model.first + index;
-    const tsr_value *value = &trainer->graph->values[trainer->training.states[state].before];
+    const tsr_training_state *state =
+        &trainer->training.states[trainer->training.model.first + index];
+    const tsr_value *value = &trainer->graph->values[state->before];
     size_t expected = (size_t)tsr_shape_count(&value->shape);
     if (count != expected)
         return tsr_fail(TSR_ERROR_SHAPE, "%s: parameter '%s' %s has %zu elements, not %zu",
                         trainer->graph->file, value->name, tsr_shape_text(&value->shape), expected,
                         count);
-    tsr_status status = tsr_trainer_get(
-        trainer, &trainer->inputs[trainer->input_of[trainer->training.states[state].before]],
-        elements);
+    tsr_status status = get_part(trainer, state, elements, count);
     return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, trainer->graph);
 }
 
 /* ---- models --------------------------------------------------------------------------------- */
 
-/* A state as it is now. */
-static tsr_status get_state(const tsr_trainer *t, int state, float *elements) {
-    return tsr_trainer_get(t, &t->inputs[t->input_of[t->training.states[state].before]], elements);
+/* Reads states as they are now, each of their tensors once. */
+typedef struct state_reader {
+    const tsr_trainer *trainer;
+    tsr_arena *arena;
+    float **tensors; /* by tensor: its elements; NULL: it was not read yet */
+} state_reader;
+
+static tsr_status begin_reading(const tsr_trainer *t, tsr_arena *arena, state_reader *r) {
+    *r = (state_reader){t, arena, TSR_NEW(arena, t->training.tensor_count, float *)};
+    return r->tensors ? TSR_OK : tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
 }
 
-/* Replaces constants of a copy of a network's graph by what a group's states are now, or others
- * that are `by` further on. */
+/* by: tensors further on, of averages. The elements are in the arena, each only once. */
+static tsr_status read_state(const state_reader *r, int state, int by, float **elements) {
+    const tsr_training_state *s = &r->trainer->training.states[state];
+    const tsr_tensor_storage *tensor = tsr_trainer_tensor(r->trainer, s->tensor + by);
+    float **all = &r->tensors[s->tensor + by];
+    if (!*all) {
+        int64_t count = tsr_shape_count(&tsr_tensor_storage_value(tensor)->shape);
+        *all = TSR_NEW(r->arena, count, float);
+        if (!*all)
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
+        TSR_TRY(tsr_trainer_get(r->trainer, tensor, *all));
+    }
+    *elements = *all + s->begin;
+    return TSR_OK;
+}
+
+/* Replaces constants of a copy of a network's graph by what a group's states are now, or their
+ * averages, whose tensors are `by` further on. */
 static tsr_status take_states_of(const tsr_trainer *t, const tsr_training_group *group, int by,
                                  tsr_graph *copy) {
+    state_reader reader;
+    TSR_TRY(begin_reading(t, copy->arena, &reader));
     for (int i = group->first; i < group->first + group->count; i++) {
         const tsr_training_state *state = &t->training.states[i];
         if (state->constant == TSR_NONE)
             continue;
-        tsr_value *value = &copy->values[state->constant];
-        float *elements = TSR_NEW(copy->arena, tsr_shape_count(&value->shape), float);
-        if (!elements)
-            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
-        TSR_TRY(get_state(t, i + by, elements));
-        value->data = elements;
+        float *elements;
+        TSR_TRY(read_state(&reader, i, by, &elements));
+        copy->values[state->constant].data = elements;
     }
     return TSR_OK;
 }
@@ -73,7 +111,7 @@ static tsr_status divide_by_norm(const tsr_trainer *t, const tsr_spectral_norm *
            *right = TSR_NEW(copy->arena, norm->columns, double);
     if (!vector || !left || !right)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
-    TSR_TRY(get_state(t, norm->left, vector));
+    TSR_TRY(get_part(t, &t->training.states[norm->left], vector, (size_t)norm->rows));
     for (int64_t i = 0; i < norm->rows; i++)
         left[i] = vector[i];
     double sigma = tsr_spectral_iterate(weights, norm->rows, norm->columns, left, right);
@@ -145,23 +183,24 @@ static tsr_status add_constant(tsr_node_list *list, const char *name, tsr_dtype 
     return TSR_OK;
 }
 
-static tsr_status add_state(const tsr_trainer *t, int i, tsr_node_list *list) {
+static tsr_status add_state(const state_reader *reader, int i, tsr_node_list *list) {
+    const tsr_trainer *t = reader->trainer;
     const tsr_value *value = &t->graph->values[t->training.states[i].before];
-    float *elements = TSR_NEW(list->graph->arena, tsr_shape_count(&value->shape), float);
-    if (!elements)
-        return tsr_out_of_memory(list->graph);
-    TSR_TRY(get_state(t, i, elements));
+    float *elements;
+    TSR_TRY(read_state(reader, i, 0, &elements));
     return add_constant(list, value->name, TSR_DTYPE_F32, &value->shape, elements);
 }
 
 static tsr_status fill_state_graph(const tsr_trainer *t, tsr_graph *graph) {
     tsr_node_list list = {.graph = graph};
+    state_reader reader;
+    TSR_TRY(begin_reading(t, graph->arena, &reader));
     graph->outputs = TSR_NEW(graph->arena, t->training.state_count + 1, int);
     if (!graph->outputs)
         return tsr_out_of_memory(graph);
     TSR_TRY(add_constant(&list, steps_name, TSR_DTYPE_I64, &(tsr_shape){0}, &t->steps));
     for (int i = 0; i < t->training.state_count; i++)
-        TSR_TRY(add_state(t, i, &list));
+        TSR_TRY(add_state(&reader, i, &list));
     tsr_use_node_list(&list, 0);
     return TSR_OK;
 }
@@ -202,7 +241,8 @@ static tsr_status take_states(tsr_trainer *t, tsr_graph *graph) {
     if (graph->output_count != t->training.state_count + 1)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "%s: it has %d tensors, the trainer %d",
                         graph->file, graph->output_count - 1, t->training.state_count);
-    const void *steps, **data = TSR_NEW(graph->arena, t->training.state_count, const void *);
+    const void *steps, *elements;
+    const float **data = TSR_NEW(graph->arena, t->training.state_count, const float *);
     if (!data)
         return tsr_out_of_memory(graph);
     TSR_TRY(find_constant(graph, steps_name, TSR_DTYPE_I64, &(tsr_shape){0}, &steps));
@@ -212,11 +252,12 @@ static tsr_status take_states(tsr_trainer *t, tsr_graph *graph) {
                         (long long)count);
     for (int i = 0; i < t->training.state_count; i++) {
         const tsr_value *value = &t->graph->values[t->training.states[i].before];
-        TSR_TRY(find_constant(graph, value->name, TSR_DTYPE_F32, &value->shape, &data[i]));
+        TSR_TRY(find_constant(graph, value->name, TSR_DTYPE_F32, &value->shape, &elements));
+        data[i] = elements;
     }
     tsr_trainer_cancel_step(t);
-    for (int i = 0; i < t->training.state_count; i++)
-        TSR_TRY(tsr_trainer_set(t, &t->inputs[t->input_of[t->training.states[i].before]], data[i]));
+    for (int i = 0; i < t->training.tensor_count; i++)
+        TSR_TRY(tsr_trainer_set_states(t, i, i, data));
     t->steps = count;
     return TSR_OK;
 }

@@ -120,15 +120,15 @@ static void bind(const tsr_trainer *t, int value, const tsr_tensor_storage *tens
 static void bind_all(const tsr_trainer *t) {
     for (int i = 0; i < t->graph->input_count; i++)
         bind(t, t->graph->inputs[i], &t->inputs[i]);
-    for (int i = 0; i < t->training.state_count; i++)
-        bind(t, t->training.states[i].after, &t->next[i]);
+    for (int i = 0; i < t->training.tensor_count; i++)
+        bind(t, t->training.tensors[i].after, &t->next[i]);
     bind(t, t->training.losses, &t->losses);
     bind(t, t->training.checked, &t->checked);
 }
 
 static void exchange(tsr_trainer *t) {
-    for (int i = 0; i < t->training.state_count; i++) {
-        tsr_tensor_storage *before = &t->inputs[t->input_of[t->training.states[i].before]],
+    for (int i = 0; i < t->training.tensor_count; i++) {
+        tsr_tensor_storage *before = &t->inputs[t->input_of[t->training.tensors[i].before]],
                            old = *before;
         *before = t->next[i];
         t->next[i] = old;

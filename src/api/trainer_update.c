@@ -20,23 +20,10 @@ static int number(tsr_training *t, tsr_builder *b, tsr_training_number which) {
                                          : t->numbers[which];
 }
 
-/* A state that is named after a value; its index. */
-static int add_state(tsr_training *t, tsr_builder *b, int of, const char *suffix,
-                     const tsr_shape *shape) {
-    int before = tsr_training_add_input(t, t->graph->values[of].name, suffix, shape);
-    tsr_training_state *state = before == TSR_NONE ? NULL : tsr_training_add_state(t);
-    if (!state)
-        return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
-    *state = (tsr_training_state){.before = before, .after = TSR_NONE, .constant = TSR_NONE};
-    return t->state_count - 1;
-}
-
-/* Of a parameter, or of several vectors one after the other. */
+/* Of a tensor of parameters. */
 typedef struct update {
-    int count;
-    const int *parameters; /* which of the group's */
-    int first;             /* of them, as a value */
-    int gradient;
+    int tensor;
+    int before, gradient;
     int finite, factor; /* the gradient counts as 0 unless finite, times factor; TSR_NONE: 1 */
     bool decays;
 } update;
@@ -46,7 +33,8 @@ static int add_update_state(tsr_training *t, tsr_builder *b, const update *u, co
     if (b->status != TSR_OK)
         return TSR_NONE;
     const tsr_shape shape = t->graph->values[u->gradient].shape;
-    return add_state(t, b, u->first, suffix, &shape);
+    int state = tsr_training_add_own_state(t, u->before, suffix, &shape);
+    return state == TSR_NONE ? tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY) : state;
 }
 
 /* Chains in which each result has one reader: GPUs compute each in a pass. So every reader of the
@@ -57,7 +45,7 @@ static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u
         g = TSR_BUILD(b, TSR_OP_Mul, g, u->factor);
     g = TSR_BUILD(b, TSR_OP_Where, u->finite, g, tsr_build_number(b, 0));
     if (u->decays && t->desc->update != TSR_UPDATE_ADAMW)
-        g = TSR_BUILD(b, TSR_OP_Add, g, scaled(b, u->first, t->desc->weight_decay));
+        g = TSR_BUILD(b, TSR_OP_Add, g, scaled(b, u->before, t->desc->weight_decay));
     return g;
 }
 
@@ -65,7 +53,8 @@ static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u
 static int build_average(tsr_training *t, tsr_builder *b, int state, int part, int now) {
     if (b->status != TSR_OK)
         return TSR_NONE;
-    return t->states[state].after = tsr_build_average(b, t->states[state].before, part, now);
+    tsr_training_set_after(t, state, tsr_build_average(b, t->states[state].before, part, now));
+    return t->states[state].after;
 }
 
 static int build_adam(tsr_training *t, tsr_builder *b, const update *u) {
@@ -87,7 +76,8 @@ static int build_momentum(tsr_training *t, tsr_builder *b, const update *u) {
     if (state == TSR_NONE)
         return TSR_NONE;
     int kept = scaled(b, t->states[state].before, t->desc->momentum);
-    return t->states[state].after = TSR_BUILD(b, TSR_OP_Add, kept, build_gradient(t, b, u));
+    tsr_training_set_after(t, state, TSR_BUILD(b, TSR_OP_Add, kept, build_gradient(t, b, u)));
+    return t->states[state].after;
 }
 
 static int build_sgd(tsr_training *t, tsr_builder *b, const update *u) {
@@ -98,96 +88,46 @@ static int build_sgd(tsr_training *t, tsr_builder *b, const update *u) {
     return TSR_BUILD(b, TSR_OP_Mul, change, number(t, b, TSR_STEP_SIZE));
 }
 
-static void build_update(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
-                         const update *u) {
+static void build_update(tsr_training *t, tsr_builder *b, const update *u) {
     const tsr_trainer_desc *d = t->desc;
-    int64_t begin = 0, end;
-    int change = d->update == TSR_UPDATE_SGD ? build_sgd(t, b, u) : build_adam(t, b, u);
-    for (int i = 0; i < u->count && b->status == TSR_OK; i++, begin = end) {
-        tsr_training_state *state = &t->states[group->first + u->parameters[i]];
-        int kept = state->before, part = change;
-        end = begin + t->graph->values[kept].shape.dim[0];
-        if (u->decays && d->update == TSR_UPDATE_ADAMW)
-            kept = TSR_BUILD(b, TSR_OP_Mul, kept, number(t, b, TSR_WEIGHT_FACTOR));
-        if (u->count > 1)
-            part = tsr_build_slice(b, change, 0, begin, end);
-        state->after = TSR_BUILD(b, TSR_OP_Sub, kept, part);
-    }
+    int kept = u->before,
+        change = d->update == TSR_UPDATE_SGD ? build_sgd(t, b, u) : build_adam(t, b, u);
+    if (u->decays && d->update == TSR_UPDATE_ADAMW)
+        kept = TSR_BUILD(b, TSR_OP_Mul, kept, number(t, b, TSR_WEIGHT_FACTOR));
+    t->tensors[u->tensor].after = TSR_BUILD(b, TSR_OP_Sub, kept, change);
+    tsr_training_build_parts(t, b, u->tensor);
 }
 
-/* ---- which are updated together -------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
-/* Vectors have few elements, for which passes of their own cost too much. Those whose size is a
- * multiple of 64, of 4, and others are updated together: each begins at a whole texel and at an
- * aligned offset of a buffer, so that Concat and Slice copy nothing. */
-typedef enum update_kind {
-    VECTORS_OF_64,
-    VECTORS_OF_4,
-    VECTORS,
-    TENSORS,
-    UPDATE_KINDS
-} update_kind;
-
-static update_kind kind_of(const tsr_training *t, const tsr_training_group *group, int i) {
-    const tsr_shape *shape = &t->graph->values[t->states[group->first + i].before].shape;
-    int64_t size = shape->dim[0];
-    return shape->rank != 1 ? TENSORS
-           : size % 64 == 0 ? VECTORS_OF_64
-           : size % 4 == 0  ? VECTORS_OF_4
-                            : VECTORS;
-}
-
-typedef struct update_list {
-    int count;
-    update *updates;
-    int *parameters, *gradients; /* of all, in the order of updates */
-} update_list;
-
-/* Of the `count` parameters from `first` on in the list's order. */
-static void add_update(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
-                       update_list *list, int first, int count) {
+/* Values of the group's states that are parts of a tensor, one after the other; values: by state of
+ * the group. */
+static int build_whole(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                       int tensor, const int *values) {
     const tsr_attr axis = tsr_int_attr("axis", 0);
-    const int *parameters = &list->parameters[first], *gradients = &list->gradients[first];
-    int value = t->states[group->first + parameters[0]].before;
-    list->updates[list->count++] = (update){
-        .count = count,
-        .parameters = parameters,
-        .first = value,
-        .gradient = count == 1 ? gradients[0]
-                               : tsr_build_with(b, TSR_OP_Concat, count, gradients, 1, &axis),
-        .decays = t->desc->weight_decay != 0 && t->graph->values[value].shape.rank > 1};
+    int *parts = TSR_NEW(b->graph->arena, group->count, int), count = 0;
+    if (!parts)
+        return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+    for (int i = 0; i < group->count; i++)
+        if (t->states[group->first + i].tensor == tensor)
+            parts[count++] = values[i];
+    return count == 1 ? parts[0] : tsr_build_with(b, TSR_OP_Concat, count, parts, 1, &axis);
 }
 
-static void add_updates_of(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
-                           const int *gradients, update_kind kind, update_list *list, int *first) {
-    int count = 0;
-    for (int i = 0; i < group->parameter_count; i++) {
-        if (kind_of(t, group, i) != kind)
-            continue;
-        list->parameters[*first + count] = i;
-        list->gradients[*first + count++] = gradients[i];
-        if (kind == TENSORS)
-            add_update(t, b, group, list, *first + count - 1, 1);
-    }
-    if (kind != TENSORS && count)
-        add_update(t, b, group, list, *first, count);
-    *first += count;
-}
-
-static void list_updates(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
-                         const int *gradients, update_list *list) {
-    tsr_arena *arena = t->graph->arena;
-    const int count = group->parameter_count;
-    int first = 0;
-    *list = (update_list){.updates = TSR_NEW(arena, count, update),
-                          .parameters = TSR_NEW(arena, count, int),
-                          .gradients = TSR_NEW(arena, count, int)};
-    if (!list->updates || !list->parameters || !list->gradients) {
+static update *list_updates(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                            const int *gradients) {
+    update *updates = TSR_NEW(t->graph->arena, group->parameter_tensors, update);
+    if (!updates)
         tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
-        return;
+    for (int i = 0; i < group->parameter_tensors && b->status == TSR_OK; i++) {
+        int tensor = group->first_tensor + i, before = t->tensors[tensor].before;
+        updates[i] = (update){.tensor = tensor,
+                              .before = before,
+                              .gradient = build_whole(t, b, group, tensor, gradients),
+                              .decays = t->desc->weight_decay != 0 &&
+                                        t->graph->values[before].shape.rank > 1};
     }
-    for (update_kind kind = 0; kind < UPDATE_KINDS; kind++)
-        add_updates_of(t, b, group, gradients, kind, list, &first);
+    return updates;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -204,16 +144,16 @@ static int build_squares(tsr_builder *b, int gradient) {
 }
 
 /* The tensors' sums are added up together: passes for few elements cost as much as others. */
-static int build_sum_of_squares(tsr_builder *b, const update_list *list) {
+static int build_sum_of_squares(tsr_builder *b, const update *updates, int update_count) {
     const tsr_attr drop = tsr_int_attr("keepdims", 0), axis = tsr_int_attr("axis", 0);
-    int *parts = TSR_NEW(b->graph->arena, list->count, int);
+    int *parts = TSR_NEW(b->graph->arena, update_count, int);
     int sum = TSR_NONE, count = 0;
     if (!parts)
         tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
     if (b->status != TSR_OK) /* gradients are TSR_NONE, too */
         return TSR_NONE;
-    for (int i = 0; i < list->count; i++) {
-        int gradient = list->updates[i].gradient;
+    for (int i = 0; i < update_count; i++) {
+        int gradient = updates[i].gradient;
         if (b->graph->values[gradient].shape.rank > 1) {
             parts[count++] = build_squares(b, gradient);
             continue;
@@ -236,55 +176,66 @@ static int build_clip_factor(tsr_training *t, tsr_builder *b, int squares) {
     return TSR_BUILD(b, TSR_OP_Div, limit, norm);
 }
 
-static int build_statistic(const tsr_training_state *state, tsr_builder *b, int finite) {
-    int now = state->before;
+/* Where `finite` is not so it stays as it was. */
+static int build_statistics(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                            int tensor, int finite) {
+    int *batches = TSR_NEW(b->graph->arena, group->count, int);
+    const tsr_training_state *state = &t->states[group->first + group->parameter_count];
+    int now = t->tensors[tensor].before;
+    while (state->tensor != tensor)
+        state++;
+    if (!batches)
+        return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+    if (state->batch_count == 0)
+        return TSR_BUILD(b, TSR_OP_Where, finite, state->after, now);
     for (int k = 0; k < state->batch_count; k++) {
-        int batch = TSR_BUILD(b, TSR_OP_Where, finite, state->batches[k], now);
+        for (int i = group->parameter_count; i < group->count; i++)
+            batches[i] = t->states[group->first + i].batches[k];
+        int batch =
+            TSR_BUILD(b, TSR_OP_Where, finite, build_whole(t, b, group, tensor, batches), now);
         now = tsr_build_average(b, now, tsr_build_number(b, state->part), batch);
     }
     return now;
 }
 
-/* What is no parameter stays as it was where `finite` is not so. */
-static void guard_others(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
-                         int finite) {
-    for (int i = group->first + group->parameter_count; i < group->first + group->count; i++) {
-        tsr_training_state *state = &t->states[i];
-        state->after = state->batch_count
-                           ? build_statistic(state, b, finite)
-                           : TSR_BUILD(b, TSR_OP_Where, finite, state->after, state->before);
+static void update_others(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
+                          int finite) {
+    for (int i = group->parameter_tensors; i < group->tensor_count; i++) {
+        int tensor = group->first_tensor + i;
+        t->tensors[tensor].after = build_statistics(t, b, group, tensor, finite);
+        tsr_training_build_parts(t, b, tensor);
     }
 }
 
 /* A loss or gradients that are infinite or NaN would spoil all weights: gradients count as 0. */
 void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
                                 int loss, const int *gradients) {
-    update_list list;
-    list_updates(t, b, group, gradients, &list);
-    int squares = build_sum_of_squares(b, &list);
+    update *updates = list_updates(t, b, group, gradients);
+    int squares = build_sum_of_squares(b, updates, group->parameter_tensors);
     int checked = TSR_BUILD(b, TSR_OP_Add, squares, tsr_training_magnitude(b, loss));
     int finite = TSR_BUILD(b, TSR_OP_Less, checked, tsr_build_number(b, FLT_MAX));
     int factor = t->desc->clip_norm > 0 ? build_clip_factor(t, b, squares) : TSR_NONE;
     t->checked = t->checked == TSR_NONE ? checked : TSR_BUILD(b, TSR_OP_Add, t->checked, checked);
-    guard_others(t, b, group, finite);
-    for (int i = 0; i < list.count; i++) {
-        list.updates[i].finite = finite;
-        list.updates[i].factor = factor;
-        build_update(t, b, group, &list.updates[i]);
+    update_others(t, b, group, finite);
+    for (int i = 0; i < group->parameter_tensors && b->status == TSR_OK; i++) {
+        updates[i].finite = finite;
+        updates[i].factor = factor;
+        build_update(t, b, &updates[i]);
     }
 }
 
 /* They begin as what they are of. */
 void tsr_training_build_averages(tsr_training *t, tsr_builder *b) {
     const tsr_training_group *group = &t->model;
-    t->average = t->state_count;
-    for (int i = group->first; i < group->first + group->count; i++) {
-        const int of = t->states[i].before;
+    t->average = t->tensor_count;
+    for (int i = group->first_tensor; i < group->first_tensor + group->tensor_count; i++) {
+        const int of = t->tensors[i].before;
         const tsr_shape shape = t->graph->values[of].shape;
-        int state = add_state(t, b, of, "average", &shape);
-        if (state == TSR_NONE)
+        int state = tsr_training_add_own_state(t, of, "average", &shape);
+        if (state == TSR_NONE) {
+            tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
             return;
-        t->states[state].initial = t->states[i].initial;
-        build_average(t, b, state, number(t, b, TSR_AVERAGE_PART), t->states[i].after);
+        }
+        build_average(t, b, state, number(t, b, TSR_AVERAGE_PART), t->tensors[i].after);
     }
 }

@@ -20,16 +20,26 @@ tsr_reduction tsr_over_image(bool workgroups) {
                            .workgroups = workgroups};
 }
 
-/* Few enough to keep the device busy. Of images, which take several steps anyway, fewer than of
- * lines. */
+/* Few enough to keep the device busy, but so many that images of a whole block's texels, or of as
+ * many blocks, take one step or two: a pass costs a GPU more than a fragment's reads. */
 int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const tsr_reduction *r) {
-    bool groups = r->workgroups;
-    int64_t of_fragment = r->exact ? 32 : 64, least = groups ? 256 : of_fragment;
-    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, most = groups ? 4096 : 256,
+    bool groups = r->workgroups, images = r->exact && !groups;
+    int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, pixels = (int64_t)l->h * l->w,
+            most = groups ? 4096 : SIDE * SIDE,
+            least = groups   ? 256
+                    : images ? 32
+                             : 64,
             busy = groups ? BUSY_GROUPS : plan->device.busy_fragments;
-    if (!busy || texels / busy > most)
+    if (!busy || (images && pixels <= most))
         return most;
-    return texels / busy > least ? texels / busy : least;
+    if (images)
+        least = tsr_max(least, tsr_divide_up(pixels, most));
+    return tsr_min(tsr_max(texels / busy, least), most);
+}
+
+/* Of a block of an image, about as square as its rows allow. */
+static int64_t side_of(int64_t texels, int rows) {
+    return texels > SIDE * SIDE / 4 || rows < SIDE / 2 ? SIDE : SIDE / 2;
 }
 
 static int64_t count_texels(const tsr_shape *shape) {
@@ -46,7 +56,7 @@ static bool for_groups(const tsr_reduction *r, const tsr_reduction_step *step) {
 tsr_reduction_step tsr_reduction_next(const tsr_layout *l, const tsr_reduction *r, int64_t texels) {
     const int size[4] = {l->n, l->tiles, l->h, l->w};
     const int group[4] = {1, 1, 1, l->planes * l->pixel_stride}; /* glsl kernels read whole ones */
-    int64_t most = r->exact && !r->workgroups ? SIDE : texels;
+    int64_t most = r->exact && !r->workgroups ? side_of(texels, l->h) : texels;
     tsr_reduction_step step = {.shape = {4, {l->n, l->c, l->h, l->w}}, .last = true, .texels = 1};
     for (int i = 3; i >= 0; i--) {
         int64_t wanted = ((texels < most ? texels : most) + group[i] - 1) / group[i] * group[i];

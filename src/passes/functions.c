@@ -249,7 +249,8 @@ static int move_average(tsr_builder *b, int old, int now) {
     return tsr_build_average(b, old, tsr_build_number(b, 1 - momentum), now);
 }
 
-/* By mean and variance of the batch; outputs 1 and 2 are the moving averages. */
+/* By mean and variance of the batch; outputs 1 and 2 are the moving averages. gradient_batch_norm.c
+ * knows what it makes. */
 static void build_training_batch_norm(tsr_builder *b) {
     const int *in = b->node->inputs;
     const tsr_shape shape = *input_shape(b);
@@ -275,9 +276,9 @@ static void build_training_batch_norm(tsr_builder *b) {
     tsr_build_output(b, 2, move_average(b, in[4], tsr_build_reshape(b, variance, &list)));
     int sum = TSR_BUILD(b, TSR_OP_Add, variance,
                         tsr_build_number(b, tsr_attr_float(b->node, "epsilon", 1e-5f)));
-    int scale = TSR_BUILD(b, TSR_OP_Div, tsr_build_reshape(b, in[1], &factors),
-                          TSR_BUILD(b, TSR_OP_Sqrt, sum)); /* few: channels, not elements */
-    int scaled = TSR_BUILD(b, TSR_OP_Mul, difference, scale);
+    int inverse = TSR_BUILD(b, TSR_OP_Reciprocal, TSR_BUILD(b, TSR_OP_Sqrt, sum)),
+        normal = TSR_BUILD(b, TSR_OP_Mul, difference, inverse),
+        scaled = TSR_BUILD(b, TSR_OP_Mul, normal, tsr_build_reshape(b, in[1], &factors));
     TSR_BUILD(b, TSR_OP_Add, scaled, tsr_build_reshape(b, in[2], &factors));
 }
 

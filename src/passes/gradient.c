@@ -59,9 +59,13 @@ int tsr_grad_axis(tsr_gradient_call *g, int64_t default_value) {
 }
 
 void tsr_grad_give(tsr_gradient_call *g, int i, int value) {
+    tsr_grad_give_value(g, g->node->inputs[i], value);
+}
+
+void tsr_grad_give_value(tsr_gradient_call *g, int of, int value) {
     const tsr_graph *graph = g->b.graph;
-    int of = g->node->inputs[i], *sum = &g->all->gradient[of];
-    if (g->b.status != TSR_OK)
+    int *sum = &g->all->gradient[of];
+    if (g->b.status != TSR_OK || !g->all->depends[of])
         return;
     const tsr_shape shape = graph->values[of].shape;
     if (graph->values[value].dtype != graph->values[of].dtype)
@@ -141,6 +145,10 @@ static bool is_listed(const int *list, int count, int value) {
 
 static bool is_wrt(const tsr_gradients *all, int value) {
     return is_listed(all->of->wrt, all->of->wrt_count, value);
+}
+
+bool tsr_grad_is_asked(const tsr_gradient_call *g, int value) {
+    return is_wrt(g->all, value) || is_listed(g->all->of->held, g->all->of->held_count, value);
 }
 
 static int find_dependent(const tsr_gradients *all, const tsr_node *node) {

@@ -13,6 +13,8 @@ static void give_sum(tsr_gradient_call *g, int i, int value) {
 
 /* Of Add and Sum. */
 void tsr_gradient_sum(tsr_gradient_call *g) {
+    if (tsr_gradient_batch_norm(g))
+        return;
     for (int i = 0; i < g->node->input_count; i++)
         if (tsr_grad_wants(g, i))
             give_sum(g, i, g->dy);

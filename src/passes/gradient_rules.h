@@ -25,6 +25,10 @@ bool tsr_grad_wants(const tsr_gradient_call *g, int input);
 int tsr_grad_of_output(const tsr_gradient_call *g, int i);
 /* Adds a value to the gradient of input i, to whose shape it is broadcast. */
 void tsr_grad_give(tsr_gradient_call *g, int i, int value);
+/* The same of a value that the loss depends on by way of the node, if that is wanted. */
+void tsr_grad_give_value(tsr_gradient_call *g, int of, int value);
+/* Is its gradient one of those asked for, or is it held? */
+bool tsr_grad_is_asked(const tsr_gradient_call *g, int value);
 void tsr_grad_refuse(tsr_gradient_call *g, const char *what);
 
 /* The attribute "axis", of those of x; 0 after a failure. */
@@ -49,6 +53,10 @@ int tsr_grad_apply_matrix(tsr_gradient_call *g, int value, int axis, int64_t to,
                           const float *matrix);
 /* value * number */
 int tsr_grad_scale(tsr_gradient_call *g, int value, float number);
+
+/* Gives all gradients where the node, an Add, ends what BatchNormalization in training was made of;
+ * false: it does not. */
+bool tsr_gradient_batch_norm(tsr_gradient_call *g);
 
 /* Gives dy, shared among those elements of x along some axes that equal y. */
 void tsr_grad_share(tsr_gradient_call *g, int y, int dy, int count, const int64_t *axes);

@@ -20,9 +20,11 @@ static uint64_t bytes_of(const tsr_value *value) {
     return (uint64_t)tsr_shape_count(&value->shape) * tsr_stored_size(value->dtype);
 }
 
-/* Of what the node computes. */
+/* Of what the node computes. A part of an input is there anyway. */
 static uint64_t bytes_made(const tsr_graph *graph, const tsr_node *node) {
     uint64_t bytes = 0;
+    if (node->op == TSR_OP_Slice && graph->values[node->inputs[0]].producer == TSR_NONE)
+        return 0;
     for (int i = 0; i < node->output_count; i++)
         if (node->outputs[i] != TSR_NONE)
             bytes += bytes_of(&graph->values[node->outputs[i]]);

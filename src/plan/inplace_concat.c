@@ -401,7 +401,7 @@ static int most_part_columns(const concats *c, const tsr_pass *split, int root) 
                                     (int)tsr_min(c->columns_log2[root], most));
 }
 
-/* A part that is kept would keep the whole. */
+/* A part that is kept would keep the whole; other plans rely on the grid of a separate one. */
 static void try_part(const concats *c, const tsr_pass *split) {
     const tsr_plan *plan = c->plan;
     int from = split->sources[0], part = split->output, root = plan->tensors[from].root;
@@ -411,7 +411,8 @@ static void try_part(const concats *c, const tsr_pass *split) {
         return;
     int most = most_part_columns(c, split, root);
     int columns_log2 = (int)tsr_min(most, whole->columns_log2);
-    if (!can_regrid(plan, whole, columns_log2) ||
+    if ((plan->tensors[root].separate && columns_log2 < whole->columns_log2) ||
+        !can_regrid(plan, whole, columns_log2) ||
         (count_tiles(l) > 1 && !can_regrid(plan, l, columns_log2)))
         return;
     uint64_t before = count_live_bytes(c);

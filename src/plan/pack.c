@@ -1,6 +1,6 @@
 /* Assigns each tensor a storage and a position in it, in few bytes. Tensors are placed greedily. No
  * single order is good for every graph, so several are tried; if all of them need much more than
- * live_bytes_bound, again with lookahead, then by hill climbing from them. */
+ * live_bytes_bound, again with lookahead. */
 #include "plan/pack.h"
 
 #include <stdlib.h>
@@ -29,34 +29,17 @@ static void sort_items(packer *p, order by) {
     qsort(p->items, (size_t)p->item_count, sizeof *p->items, compare_items);
 }
 
-/* Returns the bytes that the items need in this order, and keeps the best packing. */
-static uint64_t try_packing(packer *p, int width, int ahead) {
+/* Places the items in this order, and keeps the best packing. */
+static void try_packing(packer *p, int width, int ahead) {
     p->now.storage_count = 0;
     p->now.bytes = 0;
     for (int i = 0; i < p->item_count; i++)
         tsr_pack_place(p, i, width, ahead);
-    uint64_t bytes = p->now.bytes;
-    if (bytes >= p->best.bytes)
-        return bytes;
+    if (p->now.bytes >= p->best.bytes)
+        return;
     const packing better = p->now;
     p->now = p->best;
     p->best = better;
-    return bytes;
-}
-
-static void move_item(packer *p, int from, int to) {
-    const item moved = p->items[from];
-    for (; from < to; from++)
-        p->items[from] = p->items[from + 1];
-    for (; from > to; from--)
-        p->items[from] = p->items[from - 1];
-    p->items[to] = moved;
-}
-
-/* Below count; the same sequence in every plan (Knuth's MMIX generator). */
-static int choose_item(uint64_t *state, int count) {
-    *state = *state * 6364136223846793005U + 1442695040888963407U;
-    return (int)((*state >> 33) % (unsigned)count);
 }
 
 /* More than 1.1 times the lower bound, and enough bytes to matter? */
@@ -65,59 +48,35 @@ static bool needs_much(const packer *p) {
     return p->best.bytes > FEW_BYTES && p->best.bytes / 11 > p->plan->live_bytes_bound / 10;
 }
 
-/* Hill climbing: moves random items to random positions, and back if that needs more bytes. */
-static void climb(packer *p, int width, uint64_t *state) {
-    enum { MOVES = 128 };
-    uint64_t least = try_packing(p, width, 0);
-    for (int i = 0; i < MOVES && needs_much(p) && p->compared < p->most_compared; i++) {
-        int from = choose_item(state, p->item_count), to = choose_item(state, p->item_count);
-        move_item(p, from, to);
-        uint64_t bytes = try_packing(p, width, 0);
-        if (bytes > least)
-            move_item(p, to, from);
-        else
-            least = bytes;
-    }
-}
-
 /* Bound the time of planning large graphs: rectangles compared, for each item, before nothing more
- * is tried; all of them for lookahead and for hill climbing. More items are placed by their
- * first passes only: then those that are free need not be looked at. Four times as many for lookahead
- * save at most 2 % of the networks' bytes, but planning takes up to three times as long, which a
- * page feels. */
-enum { MAX_COMPARED = 1 << 13, MAX_AHEAD = 1 << 18, MAX_CLIMBING = 1 << 16, MAX_ITEMS = 1 << 12 };
+ * is tried; all of them for lookahead. More items are placed by their first passes only: then those
+ * that are free need not be looked at. Four times as much lookahead saves at most 2 % of the bytes
+ * of networks that were measured, but planning takes up to three times as long, which a page feels.
+ */
+enum { MAX_COMPARED = 1 << 13, MAX_AHEAD = 1 << 18, MAX_ITEMS = 1 << 12 };
 
-typedef enum effort { LEAST_NOW, LEAST_AHEAD, CLIMBING } effort;
-
-static void try_orders(packer *p, effort by) {
+static void try_orders(packer *p, int ahead) {
     static const int widths[] = {0, 16, 32, 64, 128, 256, 512};
-    enum { ITEMS_AHEAD = 6 };
     int width_count = tsr_pack_in_buffer(p) ? 1 : (int)(sizeof widths / sizeof *widths);
-    uint64_t state = 1;
     for (int i = 0; i < ORDERS * width_count && p->compared < p->most_compared; i++) {
-        int width = widths[i % width_count];
         order order = (enum order)(i / width_count);
         if (p->item_count > MAX_ITEMS && order != FIRST_WRITTEN)
             continue;
         sort_items(p, order);
-        p->by_time = order == FIRST_WRITTEN && by == LEAST_NOW;
-        if (by != CLIMBING)
-            try_packing(p, width, by == LEAST_AHEAD ? ITEMS_AHEAD : 0);
-        else if (needs_much(p))
-            climb(p, width, &state);
+        p->by_time = order == FIRST_WRITTEN && !ahead;
+        try_packing(p, widths[i % width_count], ahead);
     }
 }
 
 static void try_packings(packer *p) {
+    enum { ITEMS_AHEAD = 6 };
     p->best.bytes = UINT64_MAX;
     p->most_compared = (int64_t)MAX_COMPARED * (p->item_count + 1);
-    try_orders(p, LEAST_NOW);
-    if (p->plan->keep_all || p->compared >= p->most_compared)
+    try_orders(p, 0);
+    if (p->plan->keep_all || p->compared >= p->most_compared || !needs_much(p))
         return;
-    for (effort more = LEAST_AHEAD; more <= CLIMBING && needs_much(p); more++) {
-        p->most_compared = p->compared + (more == LEAST_AHEAD ? MAX_AHEAD : MAX_CLIMBING);
-        try_orders(p, more);
-    }
+    p->most_compared = p->compared + MAX_AHEAD;
+    try_orders(p, ITEMS_AHEAD);
 }
 
 static void place_tensor(const packer *p, tsr_plan_tensor *t, const place *at) {

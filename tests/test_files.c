@@ -213,7 +213,7 @@ static void test_failures(void **state) {
     }
     tsr_model *model;
     expect_failure(tsr_model_load("net.onnx", &(tsr_model_desc){.files.size = get_size}, &model),
-                   TSR_ERROR_INVALID_ARGUMENT, "one of size and read is NULL");
+                   TSR_ERROR_INVALID_ARGUMENT, "size or read is NULL");
 }
 
 /* What is too large is not read: there would be no memory for it. */

@@ -194,7 +194,7 @@ static void test_open_shapes(void **state) {
     desc.shapes = &(tsr_input_shape){"x", {4, {3, 3, 2, 2}}};
     assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "[3, 3, 2, 2]");
     desc.shapes = &(tsr_input_shape){"x", {4, {3, 2, INT64_MAX, 2}}};
-    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "not a possible one");
+    assert_no_session(*state, &desc, TSR_ERROR_SHAPE, "is impossible");
 }
 
 /* The model fixes two channels, which its Conv needs. */

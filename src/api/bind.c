@@ -64,8 +64,8 @@ static tsr_status set_shape(tsr_value *input, const tsr_shape *shape, bool overr
         return tsr_fail(TSR_ERROR_SHAPE, "input '%s': a shape cannot have the rank %d", input->name,
                         shape->rank);
     if (tsr_shape_count(shape) < 0)
-        return tsr_fail(TSR_ERROR_SHAPE, "input '%s': the shape %s is not a possible one",
-                        input->name, tsr_shape_text(shape));
+        return tsr_fail(TSR_ERROR_SHAPE, "input '%s': the shape %s is impossible", input->name,
+                        tsr_shape_text(shape));
     bool fits = input->shape.rank < 0 || input->shape.rank == shape->rank;
     for (int d = 0; fits && d < input->shape.rank; d++)
         fits = override || input->shape.dim[d] < 0 || input->shape.dim[d] == shape->dim[d];
@@ -177,8 +177,8 @@ static tsr_status add_outputs(tsr_graph *graph, const char *const *names, int co
                             names[i] ? names[i] : "(NULL)",
                             tsr_names_close_to(graph, names[i] ? names[i] : "").text);
         if (!is_computed(graph, value))
-            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                            "extra output '%s' is a tensor of a node's body", names[i]);
+            return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "extra output '%s' is inside a node",
+                            names[i]);
         if (!tsr_graph_is_output(graph, value))
             outputs[graph->output_count++] = value;
     }

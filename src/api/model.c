@@ -55,8 +55,7 @@ static tsr_status take_desc(const tsr_model_desc *desc, size_t size, size_t cust
     filled->custom_ops = ops;
     if (!filled->files.size != !filled->files.read) {
         tsr_free(ops);
-        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT,
-                        "tsr_model_desc.files: one of size and read is NULL");
+        return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_model_desc.files: size or read is NULL");
     }
     filled->name = filled->name ? filled->name : name;
     filled->max_bytes = filled->max_bytes ? filled->max_bytes : tsr_memory_bytes();

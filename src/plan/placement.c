@@ -1,5 +1,6 @@
 /* Places one tensor: in a corner between the tensors alive at the same time, where the storages
- * grow least. Its tile grid may get another shape for that. */
+ * grow least and, of such, a software rasteriser has work for many threads. Its tile grid may get
+ * another shape for that. */
 #include "plan/pack.h"
 
 #include "base/divide.h"
@@ -14,6 +15,7 @@ enum { MAX_SHARED_BYTES = 1 << 30 };
 typedef struct choice {
     place place;
     uint64_t growth;
+    int64_t serial; /* serial_texels() */
 } choice;
 
 /* Those of least growth, the best one for each combination of storages. */
@@ -164,15 +166,29 @@ static bool find_growth(const packer *p, int64_t w, int64_t h, uint64_t *growth)
     return fits_device(p, w, h);
 }
 
+/* llvmpipe's threads share a draw by squares of 64x64 texels. The most texels of a rectangle in a
+ * row of them, which few threads compute; 0 on GPUs. */
+static int64_t serial_texels(const packer *p, const rect *r) {
+    enum { SIDE = 64 };
+    const int64_t first = SIDE - r->y % SIDE;
+    return p->plan->device.software
+               ? tsr_min(r->h, tsr_max(first, tsr_min(r->h - first, SIDE))) * r->w
+               : 0;
+}
+
+static bool is_better(const choice *a, const choice *b) {
+    return a->growth < b->growth || (a->growth == b->growth && a->serial < b->serial);
+}
+
 /* size: current size of the members. */
 static void try_corner(const packer *p, const int storages[2], grid size, const grid *g, int64_t x,
                        int64_t y, choice *best) {
     const rect r = {x, y, g->w, g->h};
-    uint64_t growth;
-    if (find_growth(p, tsr_max(size.w, x + g->w), tsr_max(size.h, y + g->h), &growth) &&
-        growth < best->growth && is_free(p, &r))
-        *best = (choice){{r, g->columns_log2, {storages[0], storages[1]}, {TSR_NONE, TSR_NONE}},
-                         growth};
+    const place at = {r, g->columns_log2, {storages[0], storages[1]}, {TSR_NONE, TSR_NONE}};
+    choice c = {at, 0, serial_texels(p, &r)};
+    if (find_growth(p, tsr_max(size.w, x + g->w), tsr_max(size.h, y + g->h), &c.growth) &&
+        is_better(&c, best) && is_free(p, &r))
+        *best = c;
 }
 
 static bool can_share(packer *p, int tensor, int storage) {
@@ -182,7 +198,7 @@ static bool can_share(packer *p, int tensor, int storage) {
            list_live(p, tensor, storage);
 }
 
-/* A full list drops the choice of most growth. */
+/* A full list drops the worst. */
 static void add_choice(choices *c, const choice *added) {
     int most = 0;
     for (int i = 1; i < c->count; i++)
@@ -190,7 +206,7 @@ static void add_choice(choices *c, const choice *added) {
             most = i;
     if (c->count < MAX_CHOICES)
         c->list[c->count++] = *added;
-    else if (added->growth < c->list[most].growth)
+    else if (is_better(added, &c->list[most]))
         c->list[most] = *added;
 }
 
@@ -258,9 +274,10 @@ static void list_choices(packer *p, int tensor, int width, choices *out) {
     p->compared++;
     int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
     out->count = 1;
-    out->list[0] =
-        (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
-                 tsr_storage_bytes(p->plan, &fresh, g->w, g->h) * (t->in_two ? 2 : 1)};
+    const rect at = {0, 0, g->w, g->h};
+    out->list[0] = (choice){{at, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
+                            tsr_storage_bytes(p->plan, &fresh, g->w, g->h) * (t->in_two ? 2 : 1),
+                            serial_texels(p, &at)};
     mark_conflicts(p, tensor);
     if (!t->plain && !t->separate && !p->plan->keep_all)
         try_all(p, tensor, t->in_two, low, out);
@@ -290,7 +307,7 @@ static void settle(packer *p, int tensor, const choice *best) {
 static int choose_least(const choices *c) {
     int best = 0;
     for (int i = 1; i < c->count; i++)
-        if (c->list[i].growth < c->list[best].growth)
+        if (is_better(&c->list[i], &c->list[best]))
             best = i;
     return best;
 }

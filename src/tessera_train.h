@@ -237,8 +237,10 @@ static inline tsr_status tsr_trainer_begin(tsr_trainer *trainer, const tsr_array
 TSR_API tsr_status tsr_trainer_advance(tsr_trainer *trainer, double ms, float *loss);
 
 /* The elements of a parameter (tsr_trainer_parameter()) as they are now: `count` of them, in its
- * shape and order. Waits for them. tsr_session_set_weights() of a session of the model takes those
- * of Conv, ConvTranspose, Gemm and MatMul by the parameter's name; tsr_trainer_model() has all. */
+ * shape and order. Waits for them, and reads the tensor that they are a part of as a whole: to read
+ * all, tsr_trainer_model() is faster. tsr_session_set_weights() of a session of the model takes
+ * those of Conv, ConvTranspose, Gemm and MatMul by the parameter's name; tsr_trainer_model() has
+ * all. */
 TSR_API tsr_status tsr_trainer_get_parameter(tsr_trainer *trainer, int index, float *elements,
                                              size_t count);
 

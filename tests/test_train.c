@@ -226,6 +226,8 @@ static void test_lost(void **state) {
                 "node 'Exp1' (Exp of 'p') is the first that computes infinity");
     expect_lost("MatMul x[1,2] w{2,2} -> y", TSR_LOSS_MSE, none,
                 "the loss is NaN: input 'x' holds NaN; the");
+    expect_lost("PRelu x[1,2] a<1,1> -> p; PRelu p b<1,nan> -> y", TSR_LOSS_MSE, mixed,
+                "the loss is NaN: input 'b' holds NaN; the");
     expect_lost("MatMul x[1,2] w{2,2} -> y", TSR_LOSS_L1, large,
                 "node 'update' (ReduceSumSquare of 'w.gradient') is the first that computes");
 }

@@ -33,15 +33,32 @@ static void release_ended(const diagnosis *d, const int *values, int count, int 
             release(d, values[i]);
 }
 
-/* "NaN", "infinity", or NULL. */
-static const char *find_bad(const diagnosis *d, int value) {
+/* The first element that is no finite number; NULL: all are. */
+static const float *find_bad(const diagnosis *d, int value) {
     const tsr_value *v = &d->graph->values[value];
     const float *elements = d->elements[value];
     int64_t count = tsr_dtype_is_float(v->dtype) ? tsr_shape_count(&v->shape) : 0;
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(elements[i]))
-            return isnan(elements[i]) ? "NaN" : "infinity";
+            return &elements[i];
     return NULL;
+}
+
+static const char *kind_of(float bad) {
+    return isnan(bad) ? "NaN" : "infinity";
+}
+
+/* Of an input's element: the state that it belongs to, or the input. */
+static const char *name_of(const diagnosis *d, int value, int64_t element) {
+    const tsr_training *t = &d->trainer->training;
+    for (int i = 0; i < t->state_count; i++) {
+        const tsr_training_state *state = &t->states[i];
+        const tsr_value *part = &d->graph->values[state->before];
+        if (t->tensors[state->tensor].before == value && element >= state->begin &&
+            element - state->begin < tsr_shape_count(&part->shape))
+            return part->name;
+    }
+    return d->graph->values[value].name;
 }
 
 /* What the step read. False: it cannot be read, or something was found. */
@@ -51,9 +68,10 @@ static bool read_inputs(const diagnosis *d, char *text, size_t size) {
         if (!allocate(d, value) ||
             tsr_trainer_get(d->trainer, &d->trainer->inputs[i], d->elements[value]) != TSR_OK)
             return false;
-        const char *bad = find_bad(d, value);
+        const float *bad = find_bad(d, value);
         if (bad) {
-            snprintf(text, size, ": input '%s' holds %s", d->graph->values[value].name, bad);
+            snprintf(text, size, ": input '%s' holds %s",
+                     name_of(d, value, bad - (const float *)d->elements[value]), kind_of(*bad));
             return false;
         }
     }
@@ -69,11 +87,11 @@ static bool compute(const diagnosis *d, int n, char *text, size_t size) {
     if (tsr_cpu_eval(d->graph, node, d->elements) != TSR_OK)
         return false;
     for (int i = 0; i < node->output_count; i++) {
-        const char *bad = node->outputs[i] == TSR_NONE ? NULL : find_bad(d, node->outputs[i]);
+        const float *bad = node->outputs[i] == TSR_NONE ? NULL : find_bad(d, node->outputs[i]);
         if (!bad)
             continue;
         snprintf(text, size, ": node '%s' (%s of '%s') is the first that computes %s", node->name,
-                 tsr_node_op_name(node), tsr_node_in(d->graph, node, 0)->name, bad);
+                 tsr_node_op_name(node), tsr_node_in(d->graph, node, 0)->name, kind_of(*bad));
         return false;
     }
     release_ended(d, node->inputs, node->input_count, n);

@@ -292,16 +292,25 @@ static void augment_targets(tsr_training *t, tsr_builder *b, void *unused) {
     tsr_training_augment_targets(t, b);
 }
 
+/* What the last node computes; TSR_NONE: nothing. */
+static int last_result(const tsr_graph *graph) {
+    const tsr_node *node = &graph->nodes[graph->node_count - 1];
+    int i = 0;
+    while (i < node->output_count && node->outputs[i] == TSR_NONE)
+        i++;
+    return i < node->output_count ? node->outputs[i] : TSR_NONE;
+}
+
 /* What follows after the model was prepared. */
 static tsr_status add_step(tsr_training *t, tsr_graph *discriminator) {
     TSR_TRY(tsr_training_augment_inputs(t));
     TSR_TRY(tsr_training_apply_dropout(t));
     TSR_TRY(add_targets(t));
     TSR_TRY(tsr_training_append(t, "augmentation", augment_targets, NULL));
-    const int last = t->graph->nodes[t->graph->node_count - 1].outputs[0];
+    const int last = last_result(t->graph);
     if (discriminator)
         TSR_TRY(tsr_training_add_discriminator(t, discriminator));
-    int forward_count = t->graph->values[last].producer + 1;
+    int forward_count = last == TSR_NONE ? 0 : t->graph->values[last].producer + 1;
     TSR_TRY(tsr_training_append(t, "loss", build_loss, NULL));
     if (!discriminator)
         forward_count = t->graph->node_count;

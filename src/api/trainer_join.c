@@ -95,11 +95,11 @@ void tsr_training_build_parts(tsr_training *t, tsr_builder *b, int tensor) {
         const tsr_shape *shape = &value_of(t, i)->shape;
         if (state->tensor != tensor)
             continue;
-        const int64_t rows = shape->dim[0],
-                      begin = state->begin / tsr_dim_product(shape, 1, shape->rank);
-        state->after = state->before == t->tensors[tensor].before
-                           ? all
-                           : tsr_build_slice(b, all, 0, begin, begin + rows);
+        state->after = all;
+        if (state->before == t->tensors[tensor].before)
+            continue;
+        const int64_t begin = state->begin / tsr_dim_product(shape, 1, shape->rank);
+        state->after = tsr_build_slice(b, all, 0, begin, begin + shape->dim[0]);
     }
 }
 

@@ -47,9 +47,9 @@ static bool match_inverse(const tsr_gradient_call *g, const batch_norm *n) {
     return squares != TSR_NONE && g->b.graph->values[made_by(g, sum, TSR_OP_Add)->inputs[1]].data &&
            is_number(g, made_by(g, variance, TSR_OP_Mul)->inputs[1], n->part) &&
            input_of(g, squares, TSR_OP_ReduceSumSquare) == n->centred &&
-           has_shape(g, squares, &n->channels) && !tsr_grad_is_asked(g, root) &&
-           !tsr_grad_is_asked(g, sum) && !tsr_grad_is_asked(g, variance) &&
-           !tsr_grad_is_asked(g, squares);
+           has_shape(g, squares, &n->channels) && has_shape(g, n->inverse, &n->channels) &&
+           !tsr_grad_is_asked(g, root) && !tsr_grad_is_asked(g, sum) &&
+           !tsr_grad_is_asked(g, variance) && !tsr_grad_is_asked(g, squares);
 }
 
 static bool match(const tsr_gradient_call *g, batch_norm *n) {

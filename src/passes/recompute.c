@@ -20,10 +20,23 @@ static uint64_t bytes_of(const tsr_value *value) {
     return (uint64_t)tsr_shape_count(&value->shape) * tsr_stored_size(value->dtype);
 }
 
-/* Of what the node computes. A part of an input is there anyway. */
+/* Is it rows of an input, as weights are of tensors that a trainer joined? They are there anyway.
+ */
+static bool is_part_of_input(const tsr_graph *graph, const tsr_node *node) {
+    enum { STEPS = 4 };
+    if (node->op != TSR_OP_Slice || node->input_count > STEPS)
+        return false;
+    const tsr_value *whole = &graph->values[node->inputs[0]], *part = tsr_node_out(graph, node, 0);
+    for (int i = 1; i < whole->shape.rank; i++)
+        if (part->shape.dim[i] != whole->shape.dim[i])
+            return false;
+    return whole->producer == TSR_NONE;
+}
+
+/* Of what the node computes. */
 static uint64_t bytes_made(const tsr_graph *graph, const tsr_node *node) {
     uint64_t bytes = 0;
-    if (node->op == TSR_OP_Slice && graph->values[node->inputs[0]].producer == TSR_NONE)
+    if (is_part_of_input(graph, node))
         return 0;
     for (int i = 0; i < node->output_count; i++)
         if (node->outputs[i] != TSR_NONE)

@@ -198,7 +198,7 @@ static bool can_share(packer *p, int tensor, int storage) {
            list_live(p, tensor, storage);
 }
 
-/* A full list drops the worst. */
+/* A full list drops one of most growth. */
 static void add_choice(choices *c, const choice *added) {
     int most = 0;
     for (int i = 1; i < c->count; i++)

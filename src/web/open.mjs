@@ -69,10 +69,9 @@ async function openWith(backend, bytes, name, options) {
             file = undefined;
             return wasm.readModel(at, bytes.length, name);
         }));
-        do
-            await rest();
-        while (!wasm.done(wasm.call('tsr_web_widen', model, STEP_MS)));
         await rest();
+        while (!wasm.done(wasm.call('tsr_web_widen', model, STEP_MS)))
+            await rest();
         session = makeSession(device, model, options);
         wasm.gl.forgetErrors();
         wasm.call('tsr_web_model_free', model); // the session has what it needs

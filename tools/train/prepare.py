@@ -48,8 +48,9 @@ def split(groups, held_out, seed):
 
 
 def further_groups(sets, pictures, hidden):
-    """Groups of (set, name, code points), one for each set and subject, that share no subject, name
-    or outline with `hidden`, code points of the font's `pictures` that are not trained on."""
+    """Groups of (set, name, code points), one for each set and subject, that share no subject or
+    outline with `hidden`, code points of the font's `pictures` that are not trained on, and, where
+    there are no code points, no name of one of these."""
     subjects = {subject(codes) for codes in hidden}
     names = [unicodedata.name(chr(codes[0]), None) for codes in hidden if len(codes) == 1]
     names = [words(name) for name in names if name]

@@ -84,17 +84,22 @@ const tsr_tensor_storage *tsr_trainer_tensor(const tsr_trainer *t, int tensor) {
 tsr_status tsr_trainer_set_states(const tsr_trainer *t, int tensor, int like,
                                   const float *const *elements) {
     const tsr_tensor_storage *to = tsr_trainer_tensor(t, tensor);
-    size_t count = (size_t)tsr_shape_count(&tsr_tensor_storage_value(to)->shape);
-    float *all = tsr_calloc(count + 1, sizeof *all);
-    if (!all)
-        return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
+    const size_t count = (size_t)tsr_shape_count(&tsr_tensor_storage_value(to)->shape);
+    float *all = NULL;
     for (int i = 0; i < t->training.state_count; i++) {
         const tsr_training_state *state = &t->training.states[i];
-        if (state->tensor == like && elements[i])
-            memcpy(all + state->begin, elements[i],
-                   (size_t)tsr_shape_count(&t->graph->values[state->before].shape) * sizeof *all);
+        const size_t part = (size_t)tsr_shape_count(&t->graph->values[state->before].shape);
+        const float *from = elements ? elements[i] : state->initial;
+        if (state->tensor != like || !from)
+            continue;
+        if (part == count)
+            return tsr_trainer_set(t, to, from);
+        all = all ? all : tsr_calloc(count, sizeof *all);
+        if (!all)
+            return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the weights");
+        memcpy(all + state->begin, from, part * sizeof *all);
     }
-    tsr_status status = tsr_trainer_set(t, to, all);
+    tsr_status status = all ? tsr_trainer_set(t, to, all) : TSR_OK;
     tsr_free(all);
     return status;
 }
@@ -110,7 +115,7 @@ static tsr_status make_state_tensor(tsr_trainer *t, int i) {
     const int value = t->training.tensors[i].before;
     TSR_TRY(make_tensor(t, value, &t->inputs[t->input_of[value]]));
     TSR_TRY(make_tensor(t, value, &t->next[i]));
-    return tsr_trainer_set_states(t, i, initial_like(&t->training, i), t->initial);
+    return tsr_trainer_set_states(t, i, initial_like(&t->training, i), NULL);
 }
 
 static tsr_status prepare(tsr_trainer *t, double ms) {
@@ -153,7 +158,6 @@ static bool is_state(const tsr_trainer *t, int value) {
 /* Those of states are made by prepare(). */
 static tsr_status make_tensors(tsr_trainer *t) {
     tsr_arena *arena = t->graph->arena;
-    int states = t->training.state_count;
     size_t largest = 1;
     for (int i = 0; i < t->training.mask_count; i++) {
         const tsr_value *mask = &t->graph->values[t->training.masks[i].value];
@@ -163,13 +167,10 @@ static tsr_status make_tensors(tsr_trainer *t) {
     t->inputs = TSR_NEW(arena, t->graph->input_count, tsr_tensor_storage);
     t->input_of = TSR_NEW(arena, t->graph->value_count, int);
     t->next = TSR_NEW(arena, t->training.tensor_count, tsr_tensor_storage);
-    t->initial = TSR_NEW(arena, states, const float *);
     t->mask = TSR_NEW(arena, largest, float);
     t->read = TSR_NEW(arena, tsr_trainer_loss_count(t) + 1, float);
-    if (!t->inputs || !t->input_of || !t->next || !t->initial || !t->mask || !t->read)
+    if (!t->inputs || !t->input_of || !t->next || !t->mask || !t->read)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
-    for (int i = 0; i < states; i++)
-        t->initial[i] = t->training.states[i].initial;
     for (int i = 0; i < t->graph->input_count; i++)
         t->input_of[t->graph->inputs[i]] = i;
     for (int i = 0; i < t->graph->input_count; i++)

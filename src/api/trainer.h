@@ -133,7 +133,6 @@ struct tsr_trainer {
      */
     tsr_tensor_storage *inputs, *next, losses, checked;
     int *input_of;         /* by value: which input of the graph it is, if it is one */
-    const float **initial; /* by state: tsr_training_state.initial */
     float *mask;           /* elements of the largest of all masks */
     float *sample_numbers; /* of augmentation; NULL: there is none */
     float *read;           /* elements of `losses` */
@@ -173,7 +172,8 @@ tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tenso
 tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor, float *elements);
 /* Of a tensor of states, as it is now. */
 const tsr_tensor_storage *tsr_trainer_tensor(const tsr_trainer *t, int tensor);
-/* Sets it to the elements of the states that tensor `like` has, by state; NULL: zeros. */
+/* Sets it to the elements of the states that tensor `like` has, by state; NULL: as they begin. What
+ * has no elements is as the tensor was made: 0. */
 tsr_status tsr_trainer_set_states(const tsr_trainer *t, int tensor, int like,
                                   const float *const *elements);
 

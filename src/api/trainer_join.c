@@ -57,6 +57,13 @@ static int add_joined_input(tsr_training *t, int first) {
     return tsr_training_add_input(t, value_of(t, first)->name, "joined", &shape);
 }
 
+/* The state's rows of a value that has all of its tensor. */
+static int build_part(const tsr_training *t, tsr_builder *b, int state, int all) {
+    const tsr_shape *shape = &value_of(t, state)->shape;
+    const int64_t begin = t->states[state].begin / tsr_dim_product(shape, 1, shape->rank);
+    return tsr_build_slice(b, all, 0, begin, begin + shape->dim[0]);
+}
+
 /* The state's value becomes a part of the tensor. */
 static tsr_status append_part(tsr_training *t, tsr_node_list *list, int state, int tensor) {
     const tsr_value *value = value_of(t, state);
@@ -66,11 +73,8 @@ static tsr_status append_part(tsr_training *t, tsr_node_list *list, int state, i
                            .inputs = &tensor,
                            .output_count = 1,
                            .outputs = &t->states[state].before};
-    const int64_t rows = value->shape.dim[0],
-                  begin =
-                      t->states[state].begin / tsr_dim_product(&value->shape, 1, value->shape.rank);
     tsr_builder b = {.graph = t->graph, .node = &made, .list = list};
-    tsr_build_slice(&b, tensor, 0, begin, begin + rows);
+    build_part(t, &b, state, tensor);
     tsr_build_end(&b);
     return b.status;
 }
@@ -92,14 +96,9 @@ void tsr_training_build_parts(tsr_training *t, tsr_builder *b, int tensor) {
     const int all = t->tensors[tensor].after;
     for (int i = 0; i < t->state_count && b->status == TSR_OK; i++) {
         tsr_training_state *state = &t->states[i];
-        const tsr_shape *shape = &value_of(t, i)->shape;
-        if (state->tensor != tensor)
-            continue;
-        state->after = all;
-        if (state->before == t->tensors[tensor].before)
-            continue;
-        const int64_t begin = state->begin / tsr_dim_product(shape, 1, shape->rank);
-        state->after = tsr_build_slice(b, all, 0, begin, begin + shape->dim[0]);
+        const bool is_whole = state->before == t->tensors[tensor].before;
+        if (state->tensor == tensor)
+            state->after = is_whole ? all : build_part(t, b, i, all);
     }
 }
 

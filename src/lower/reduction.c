@@ -20,8 +20,9 @@ tsr_reduction tsr_over_image(bool workgroups) {
                            .workgroups = workgroups};
 }
 
-/* Few enough to keep the device busy, but so many that images of a whole block's texels, or of as
- * many blocks, take one step or two: a pass costs a GPU more than a fragment's reads. */
+/* Few, so that there are fragments enough to keep the device busy. But an image no larger than a
+ * block, SIDE x SIDE texels, is reduced in one step, a larger one in two where it can be: a pass
+ * costs a GPU more than the longer loop of a fragment. */
 int64_t tsr_reduction_texels(const tsr_plan *plan, const tsr_layout *l, const tsr_reduction *r) {
     bool groups = r->workgroups, images = r->exact && !groups;
     int64_t texels = (int64_t)l->n * l->tiles * l->h * l->w, pixels = (int64_t)l->h * l->w,

@@ -124,5 +124,5 @@ int run_program(void) {
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_training),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -187,5 +187,5 @@ int run_program(void) {
         cmocka_unit_test(test_wide),       cmocka_unit_test(test_memory),
         cmocka_unit_test(test_lost),       cmocka_unit_test(test_parts_of_tensors),
     };
-    return cmocka_run_group_tests_name("training", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("training", tests, NULL, close_backends);
 }

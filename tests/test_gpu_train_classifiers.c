@@ -20,5 +20,5 @@ int run_program(void) {
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_digits),
     };
-    return cmocka_run_group_tests_name("train_classifiers", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("train_classifiers", tests, NULL, close_backends);
 }

@@ -77,5 +77,5 @@ int run_program(void) {
         cmocka_unit_test(test_hinge),
         cmocka_unit_test(test_batch_norm),
     };
-    return cmocka_run_group_tests_name("training with a discriminator", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("training with a discriminator", tests, NULL, close_backends);
 }

@@ -240,5 +240,5 @@ int run_program(void) {
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_session),
     };
-    return cmocka_run_group_tests_name("steps in parts", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("steps in parts", tests, NULL, close_backends);
 }

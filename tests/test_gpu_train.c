@@ -8,15 +8,18 @@
 typedef struct lesson {
     tsr_model *model;
     tsr_trainer_desc desc;
+    const char *kernels; /* of the GPU */
     int steps;
     double tolerance; /* of losses: rounding grows from step to step */
 } lesson;
 
 typedef void fill_fn(random_source *random, float *input, float *target);
 
-static void run_lesson(const char *backend, const lesson *l, fill_fn *fill, float *losses) {
-    static float input[1 << 12], target[1 << 12];
-    tsr_device *device = make_device(&(tsr_device_desc){.backend = backend});
+/* saved: weights and states after the last step; NULL: not wanted. */
+static void run_lesson(const tsr_device_desc *on, const lesson *l, fill_fn *fill, float *losses,
+                       written *saved) {
+    static float input[1 << 15], target[1 << 15];
+    tsr_device *device = make_device(on);
     tsr_trainer *trainer;
     random_source random = random_from(11);
     EXPECT_OK(tsr_trainer_create(device, l->model, &l->desc, &trainer));
@@ -24,14 +27,17 @@ static void run_lesson(const char *backend, const lesson *l, fill_fn *fill, floa
         fill(&random, input, target);
         EXPECT_OK(step_trainer(trainer, input, target, &losses[i]));
     }
+    if (saved)
+        EXPECT_OK(tsr_trainer_save(trainer, append_written, saved));
     tsr_trainer_destroy(trainer);
     tsr_device_destroy(device);
 }
 
 static void check_lesson(const lesson *l, fill_fn *fill) {
     float expected[64], losses[64];
-    run_lesson("cpu", l, fill, expected);
-    run_lesson(gpu_backend(), l, fill, losses);
+    run_lesson(&(tsr_device_desc){.backend = "cpu"}, l, fill, expected, NULL);
+    run_lesson(&(tsr_device_desc){.backend = gpu_backend(), .kernels = l->kernels}, l, fill, losses,
+               NULL);
     for (int i = 0; i < l->steps; i++)
         if (!(fabsf(losses[i] - expected[i]) <= l->tolerance))
             fail_msg("step %d: loss %.9g instead of %.9g", i, losses[i], expected[i]);
@@ -138,6 +144,63 @@ static void test_unet(void **state) {
                      fill_images);
 }
 
+enum { LARGE_SIDE = 96, LARGE_IMAGE = 3 * LARGE_SIDE * LARGE_SIDE };
+
+static void fill_large(random_source *random, float *input, float *target) {
+    for (int i = 0; i < LARGE_IMAGE; i++) {
+        input[i] = random_float(random, 0, 1);
+        target[i] = random_float(random, 0, 0.8f);
+    }
+}
+
+/* Three convolutions down, three up: so large that a driver's threads still work on passes while
+ * later ones are submitted. */
+static tsr_model *make_large_unet(void) {
+    enum { DEPTH = 3 };
+    static const tsr_window_desc half = {
+        .kernel = {4, 4}, .strides = {2, 2}, .pads_begin = {1, 1}, .pads_end = {1, 1}};
+    tsr_net *net;
+    tsr_model *model;
+    EXPECT_OK(tsr_net_create(&(tsr_net_desc){.seed = 3, .name = "large"}, &net));
+    int x = tsr_net_input(net, "image", &(tsr_shape){4, {1, 3, LARGE_SIDE, LARGE_SIDE}});
+    int skipped[DEPTH];
+    for (int i = 0; i < DEPTH; i++) {
+        x = tsr_net_conv(net, x, &(tsr_layer_desc){.outputs = 8 << i, .window = half});
+        x = skipped[i] = tsr_net_activation(net, x, "LeakyRelu", 0.2f, NAN);
+    }
+    for (int i = DEPTH - 2; i >= 0; i--) {
+        x = tsr_net_conv_transpose(net, x, &(tsr_layer_desc){.outputs = 8 << i, .window = half});
+        x = tsr_net_concat(net, 1, 2, (int[]){tsr_net_relu(net, x), skipped[i]});
+    }
+    x = tsr_net_conv_transpose(net, x, &(tsr_layer_desc){.outputs = 3, .window = half});
+    tsr_net_output(net, "picture", x);
+    EXPECT_OK(tsr_net_finish(net, &model));
+    tsr_net_destroy(net);
+    return model;
+}
+
+/* The same steps give the same bits, also where textures are copied to uniform blocks within a
+ * step, and what other kernels give. */
+static void test_same_bits(void **state) {
+    (void)state;
+    static written saved[2];
+    float losses[3];
+    need_gpu();
+    const tsr_device_desc gpu = {.backend = gpu_backend(),
+                                 .kernels = gpu_has_textures() ? "blocks" : NULL};
+    const lesson l = {
+        .model = make_large_unet(),
+        .desc = {.loss = TSR_LOSS_MSE, .update = TSR_UPDATE_SGD, .learning_rate = 0.05f},
+        .kernels = gpu.kernels,
+        .steps = 3,
+        .tolerance = 1e-3};
+    for (int i = 0; i < 2; i++)
+        run_lesson(&gpu, &l, fill_large, losses, &saved[i]);
+    assert_int_equal(saved[0].size, saved[1].size);
+    assert_memory_equal(saved[0].bytes, saved[1].bytes, saved[0].size);
+    check_lesson(&l, fill_large);
+}
+
 static void expect_lost(const char *text, const float *input, const char *words) {
     const float target[6] = {0};
     float loss;
@@ -186,6 +249,7 @@ int run_program(void) {
         cmocka_unit_test(test_classifier), cmocka_unit_test(test_unet),
         cmocka_unit_test(test_wide),       cmocka_unit_test(test_memory),
         cmocka_unit_test(test_lost),       cmocka_unit_test(test_parts_of_tensors),
+        cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests_name("training", tests, NULL, close_backends);
 }

@@ -34,7 +34,7 @@ void tsr_bind_texture(tsr_bindings *b, int unit, GLuint texture) {
 
 void tsr_bind_framebuffer(tsr_bindings *b, GLuint framebuffer) {
     if (b->framebuffer != (int)framebuffer)
-        glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+        glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     b->framebuffer = (int)framebuffer;
 }
 

@@ -22,7 +22,7 @@ void tsr_bind_program(tsr_bindings *bindings, tsr_program *program, const tsr_pa
 void tsr_bind_draw_args(tsr_program *program, const int args[TSR_MAX_DRAW_ARGS]);
 /* A 2D texture to TSR_TABLE_UNIT, an array to any other. */
 void tsr_bind_texture(tsr_bindings *bindings, int unit, GLuint texture);
-/* To draw to. */
+/* To draw to and to read from. */
 void tsr_bind_framebuffer(tsr_bindings *bindings, GLuint framebuffer);
 void tsr_bind_viewport(tsr_bindings *bindings, GLint x, GLint y, GLint width, GLint height);
 

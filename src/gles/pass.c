@@ -62,14 +62,13 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
     if (!tensor)
         return (uniform_blocks){p->blocks, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
-    tsr_target_read(tsr_gles_target(r, tensor), l, r->blocks);
+    tsr_target_read(&r->device->bindings, tsr_gles_target(r, tensor), l, r->blocks);
     return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
 }
 
 /* Ordered by uniform block, so that few are bound. */
 static void draw_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p,
-                        const tsr_layout *l) {
-    const uniform_blocks b = find_blocks(r, pass, p);
+                        uniform_blocks b, const tsr_layout *l) {
     int images = pass->draw_images, rows = pass->block_rows, bound = TSR_NONE;
     bool whole = rows >= l->tiles; /* images, side by side */
     for (int i = 0; i < pass->draw_count; i++) {
@@ -131,13 +130,14 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     tsr_bindings *b = &r->device->bindings;
     tsr_bind_program(b, p->program, &p->params);
     bind_textures(r, pass, p);
+    const uniform_blocks blocks = find_blocks(r, pass, p); /* binds another framebuffer */
     tsr_bind_framebuffer(b, tsr_gles_target(r, pass->output)->framebuffer);
     if (p->clears)
         tsr_planes_clear(l->planes, l->format, false); /* as the rows of zeros have to be */
     if (p->clears && r->base.options.poison)
         poison(r, pass->output, l->planes);
     if (pass->draw_count) {
-        draw_blocks(r, pass, p, l);
+        draw_blocks(r, pass, p, blocks, l);
         return;
     }
     tsr_bind_viewport(b, l->texture_x, l->texture_y, l->texture_w, l->texture_h);

@@ -30,7 +30,7 @@ static tsr_status is_truncated(void *user, const void *texel) {
     return TSR_OK;
 }
 
-static tsr_status draw_and_read(const tsr_program *program, bool *truncates) {
+static tsr_status draw_and_read(tsr_backend_device *d, const tsr_program *program) {
     tsr_target target = {0};
     tsr_status status = tsr_target_create(&storage, &target);
     if (status == TSR_OK) {
@@ -39,8 +39,9 @@ static tsr_status draw_and_read(const tsr_program *program, bool *truncates) {
         glViewport(0, 0, 1, 1);
         glDrawArrays(GL_TRIANGLES, 0, 3);
         GLuint buffer = tsr_buffer_create(&layout);
-        tsr_target_read(&target, &layout, buffer);
-        status = tsr_gles_read_buffer(buffer, 4 * sizeof(float), is_truncated, truncates);
+        tsr_target_read(&d->bindings, &target, &layout, buffer);
+        status = tsr_gles_read_buffer(buffer, 4 * sizeof(float), is_truncated,
+                                      &d->profile.truncates_halves);
         glDeleteBuffers(1, &buffer);
     }
     tsr_target_destroy(&target);
@@ -57,7 +58,7 @@ static tsr_status measure(tsr_backend_device *d) {
     TSR_TRY(tsr_program_acquire_text(&d->programs, copy, &program));
     tsr_status status = tsr_program_finish(program, "rounding", false);
     if (status == TSR_OK)
-        status = draw_and_read(program, &d->profile.truncates_halves);
+        status = draw_and_read(d, program);
     if (status == TSR_OK)
         status = tsr_gles_check_error(d, "measuring how the device rounds");
     d->knows_rounding = status == TSR_OK;

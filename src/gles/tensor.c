@@ -215,9 +215,13 @@ GLuint tsr_buffer_create(const tsr_layout *l) {
     return buffer;
 }
 
-void tsr_target_read(const tsr_target *target, const tsr_layout *l, GLuint buffer) {
+/* glReadPixels() of llvmpipe (Mesa 22.3) does not always wait for draws to a texture that earlier
+ * draws sampled, unless it is the one to draw to: lp_setup_is_resource_referenced() stops at the
+ * first scene that uses it, be it for reading alone. */
+void tsr_target_read(tsr_bindings *b, const tsr_target *target, const tsr_layout *l,
+                     GLuint buffer) {
     size_t plane_bytes = tsr_layout_floats(l) / (size_t)l->planes * sizeof(float);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, target->framebuffer);
+    tsr_bind_framebuffer(b, target->framebuffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     for (int i = 0; i < l->planes; i++) {
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);

@@ -213,8 +213,7 @@ tsr_status tsr_gles_transfer_out(tsr_runner *r, int output, tsr_gles_readback *t
         to->bytes = readback_bytes(t);
         glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)to->bytes, NULL, GL_STREAM_READ);
     }
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, t->target.framebuffer);
-    for (int i = 0; i < t->planes; i++) {
+    for (int i = 0; i < t->planes; i++) { /* of the framebuffer that was drawn to */
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
         glReadPixels(0, 0, t->width, t->height,
                      t->format == TSR_TEXEL_BITS ? GL_RGBA_INTEGER : GL_RGBA, read_type(t),

@@ -34,7 +34,7 @@ static GLuint draw_script(canvas *paper, const char *path) {
     const int w = paper->target.width, h = paper->target.height;
     if (!gl_target_create(&copy, GL_RGBA8, w, h))
         return 0;
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, paper->target.framebuffer);
+    glBindFramebuffer(GL_FRAMEBUFFER, paper->target.framebuffer);
     glBindTexture(GL_TEXTURE_2D, copy.texture);
     glCopyTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 0, 0, w, h);
     glDeleteFramebuffers(1, &copy.framebuffer);

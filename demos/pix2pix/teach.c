@@ -74,7 +74,7 @@ static float *read_picture(app *a) {
         complain("no memory for a lesson");
     else if (gl_target_create(&target, GL_RGBA32F, t->width, t->height)) {
         view_copy_picture(a, &target, 1, 0);
-        glBindFramebuffer(GL_READ_FRAMEBUFFER, target.framebuffer);
+        glBindFramebuffer(GL_FRAMEBUFFER, target.framebuffer);
         glReadPixels(0, 0, t->width, t->height, GL_RGBA, GL_FLOAT, texels);
         gl_target_destroy(&target);
         return texels;
@@ -103,7 +103,7 @@ static float *make_target(app *a) {
     float *target = malloc(count * 3 * sizeof *target), *picture = read_picture(a);
     bool good = correction && target && picture;
     if (good) {
-        glBindFramebuffer(GL_READ_FRAMEBUFFER, c->target.framebuffer);
+        glBindFramebuffer(GL_FRAMEBUFFER, c->target.framebuffer);
         glReadPixels(0, 0, c->target.width, c->target.height, GL_RGBA, GL_UNSIGNED_BYTE,
                      correction);
         correct(a, picture, correction, target);

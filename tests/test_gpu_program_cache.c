@@ -60,7 +60,8 @@ static void test_keys(void **state) {
     tsr_cache_key keys[12];
     add_all(&cache, true);
     for (int i = 0; i < 12; i++) {
-        keys[i] = tsr_cache_key_add_bytes(tsr_cache_key_start(), &i, sizeof i);
+        keys[i] = tsr_cache_key_start();
+        tsr_cache_key_add_bytes(&keys[i], &i, sizeof i);
         assert_null(tsr_program_cache_find(&cache, &keys[i]));
         tsr_cached_program_add_key(&programs[7], &keys[i]);
         assert_ptr_equal(tsr_program_cache_find(&cache, &keys[i]), &programs[7]);

@@ -2,12 +2,12 @@
 #include "algorithm/block_weights.h"
 #include "algorithm/integer_weights.h"
 
-static tsr_cache_key add_blocks(tsr_cache_key key, const tsr_convolution *c) {
+static void add_blocks(tsr_cache_key *key, const tsr_convolution *c) {
     const tsr_weight_blocks *b = c->blocks;
     const int64_t numbers[] = {b->by_input, b->by_tap, b->log2};
     size_t steps = (size_t)(b->count * c->group_outputs * c->window.group);
-    return tsr_cache_key_add_bytes(tsr_cache_key_add_bytes(key, numbers, sizeof numbers), b->steps,
-                                   steps * sizeof *b->steps);
+    tsr_cache_key_add_bytes(key, numbers, sizeof numbers);
+    tsr_cache_key_add_bytes(key, b->steps, steps * sizeof *b->steps);
 }
 
 /* Pads and strides are those of phases: a transposed convolution's taps follow from them. Image
@@ -37,15 +37,16 @@ static tsr_cache_key make_key(const tsr_plan *plan, const tsr_convolution *c,
                                t->height,
                                (int64_t)t->format,
                                c->scale != NULL};
-    tsr_cache_key key = tsr_cache_key_add(tsr_cache_key_start(), layout->tag);
-    key = tsr_cache_key_add_bytes(key, numbers, sizeof numbers);
-    key = tsr_cache_key_add_bytes(key, layout->numbers, sizeof layout->numbers);
-    key = tsr_cache_key_add_bytes(key, &c->factor, sizeof c->factor);
+    tsr_cache_key key = tsr_cache_key_start();
+    tsr_cache_key_add(&key, layout->tag);
+    tsr_cache_key_add_bytes(&key, numbers, sizeof numbers);
+    tsr_cache_key_add_bytes(&key, layout->numbers, sizeof layout->numbers);
+    tsr_cache_key_add_bytes(&key, &c->factor, sizeof c->factor);
     if (c->blocks)
-        key = add_blocks(key, c);
+        add_blocks(&key, c);
     if (c->scale)
-        key = tsr_cache_key_add_bytes(key, c->scale,
-                                      (size_t)(c->group_outputs * w->group) * sizeof *c->scale);
+        tsr_cache_key_add_bytes(&key, c->scale,
+                                (size_t)(c->group_outputs * w->group) * sizeof *c->scale);
     return key;
 }
 
@@ -72,7 +73,8 @@ static void set_places(tsr_plan *plan, tsr_pass *pass, const tsr_convolution *co
     places.dense = packed->dense && (int64_t)size.width * size.height == texels;
     places.weights = 0;
     places.shared = true;
-    places.key = tsr_cache_key_add(make_key(plan, conv, layout, packed), "places");
+    places.key = make_key(plan, conv, layout, packed);
+    tsr_cache_key_add(&places.key, "places");
     tsr_pass_table(plan, pass, &places, data, data_size);
     if (plan->status == TSR_OK)
         *(const tsr_unaligned_float **)(void *)((char *)pass->table.data + places.weights_at) =

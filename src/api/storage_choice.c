@@ -21,49 +21,61 @@ struct tsr_kept_choice {
 
 /* ---- the key --------------------------------------------------------------------------------- */
 
-static tsr_cache_key add_int(tsr_cache_key key, int64_t number) {
-    return tsr_cache_key_add_bytes(key, &number, sizeof number);
+static void add_int(tsr_cache_key *key, int64_t number) {
+    tsr_cache_key_add_bytes(key, &number, sizeof number);
 }
 
 /* Some of a constant's elements, which differ where another model has the same graph. */
-static tsr_cache_key add_sample(tsr_cache_key key, const tsr_value *value) {
+static void add_sample(tsr_cache_key *key, const tsr_value *value) {
     enum { SAMPLES = 64 };
     int64_t count = tsr_shape_count(&value->shape), step = count > SAMPLES ? count / SAMPLES : 1;
     size_t size = tsr_stored_size(value->dtype);
     for (int64_t i = 0; i < count; i += step)
-        key = tsr_cache_key_add_bytes(key, (const char *)value->data + (size_t)i * size, size);
-    return key;
+        tsr_cache_key_add_bytes(key, (const char *)value->data + (size_t)i * size, size);
 }
 
 /* Of the graphs that an attribute holds, which run on the CPU, nothing. */
-static tsr_cache_key add_attr(tsr_cache_key key, const tsr_attr *attr) {
+static void add_attr(tsr_cache_key *key, const tsr_attr *attr) {
     size_t size;
     const void *bytes = tsr_attr_bytes(attr, &size);
-    key = add_int(tsr_cache_key_add(key, attr->name), attr->kind);
+    tsr_cache_key_add(key, attr->name);
+    add_int(key, attr->kind);
     for (int i = 0; attr->kind == TSR_ATTR_STRINGS && i < attr->count; i++)
-        key = tsr_cache_key_add(key, attr->strings[i]);
-    return size ? tsr_cache_key_add_bytes(add_int(key, (int64_t)size), bytes, size) : key;
+        tsr_cache_key_add(key, attr->strings[i]);
+    if (size) {
+        add_int(key, (int64_t)size);
+        tsr_cache_key_add_bytes(key, bytes, size);
+    }
 }
 
-static tsr_cache_key add_post(tsr_cache_key key, const tsr_post *post) {
-    key = add_int(add_int(add_int(key, post->op), post->operand), post->swapped);
-    return tsr_cache_key_add_bytes(add_int(key, post->scaled), post->param, sizeof post->param);
+static void add_post(tsr_cache_key *key, const tsr_post *post) {
+    const int numbers[] = {post->op, post->operand, post->swapped, post->scaled};
+    tsr_cache_key_add_bytes(key, numbers, sizeof numbers);
+    tsr_cache_key_add_bytes(key, post->param, sizeof post->param);
 }
 
-static tsr_cache_key add_node(tsr_cache_key key, const tsr_node *node) {
-    key = tsr_cache_key_add(key, tsr_node_op_name(node));
+static void add_node(tsr_cache_key *key, const tsr_node *node) {
+    tsr_cache_key_add(key, tsr_node_op_name(node));
     for (int i = 0; i < node->input_count; i++)
-        key = add_int(key, node->inputs[i]);
+        add_int(key, node->inputs[i]);
     for (int i = 0; i < node->output_count; i++)
-        key = add_int(key, node->outputs[i]);
+        add_int(key, node->outputs[i]);
     for (int i = 0; i < node->attr_count; i++)
-        key = add_attr(key, &node->attrs[i]);
+        add_attr(key, &node->attrs[i]);
     for (int i = 0; i < node->post_count; i++)
-        key = add_post(key, &node->posts[i]);
-    if (node->before)
-        key = tsr_cache_key_add_bytes(add_int(key, node->before->op), node->before->param,
-                                      sizeof node->before->param);
-    return key;
+        add_post(key, &node->posts[i]);
+    if (node->before) {
+        add_int(key, node->before->op);
+        tsr_cache_key_add_bytes(key, node->before->param, sizeof node->before->param);
+    }
+}
+
+static void add_value(tsr_cache_key *key, const tsr_value *value) {
+    add_int(key, value->dtype);
+    for (int d = 0; d < value->shape.rank; d++)
+        add_int(key, value->shape.dim[d]);
+    if (value->data)
+        add_sample(key, value);
 }
 
 tsr_cache_key tsr_storage_choice_key(const tsr_backend *backend, const tsr_backend_device *device,
@@ -74,18 +86,13 @@ tsr_cache_key tsr_storage_choice_key(const tsr_backend *backend, const tsr_backe
     const char *const texts[] = {"storage", TSR_VERSION,  backend->kernel_version,
                                  info.name, info.version, backend->name};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        key = tsr_cache_key_add(key, texts[i]);
-    key = add_int(add_int(key, info.max_texture_size), info.max_draw_buffers);
+        tsr_cache_key_add(&key, texts[i]);
+    add_int(&key, info.max_texture_size);
+    add_int(&key, info.max_draw_buffers);
     for (int i = 0; i < graph->node_count; i++)
-        key = add_node(key, &graph->nodes[i]);
-    for (int v = 0; v < graph->value_count; v++) {
-        const tsr_value *value = &graph->values[v];
-        key = add_int(key, value->dtype);
-        for (int d = 0; d < value->shape.rank; d++)
-            key = add_int(key, value->shape.dim[d]);
-        if (value->data)
-            key = add_sample(key, value);
-    }
+        add_node(&key, &graph->nodes[i]);
+    for (int v = 0; v < graph->value_count; v++)
+        add_value(&key, &graph->values[v]);
     return key;
 }
 

@@ -17,8 +17,8 @@ typedef struct tsr_cache_key {
 tsr_cache_key tsr_cache_key_start(void);
 bool tsr_cache_key_equal(const tsr_cache_key *a, const tsr_cache_key *b);
 /* Extends the key by a text, or by bytes. */
-tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text);
-tsr_cache_key tsr_cache_key_add_bytes(tsr_cache_key key, const void *bytes, size_t size);
+void tsr_cache_key_add(tsr_cache_key *key, const char *text);
+void tsr_cache_key_add_bytes(tsr_cache_key *key, const void *bytes, size_t size);
 /* Of an entry's bytes. */
 uint64_t tsr_cache_checksum(const void *bytes, size_t size);
 

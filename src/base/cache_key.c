@@ -18,19 +18,18 @@ bool tsr_cache_key_equal(const tsr_cache_key *a, const tsr_cache_key *b) {
     return a->name == b->name && a->check == b->check;
 }
 
-tsr_cache_key tsr_cache_key_add_bytes(tsr_cache_key key, const void *bytes, size_t size) {
+void tsr_cache_key_add_bytes(tsr_cache_key *key, const void *bytes, size_t size) {
     const unsigned char *b = bytes;
-    key.name = hash(key.name, b, size);
+    key->name = hash(key->name, b, size);
     for (size_t i = 0; i < size; i++) { /* multiplied first and rotated: independent of `name` */
-        key.check = key.check * fnv_prime + b[i];
-        key.check = key.check << 23 | key.check >> 41;
+        key->check = key->check * fnv_prime + b[i];
+        key->check = key->check << 23 | key->check >> 41;
     }
-    return key;
 }
 
-tsr_cache_key tsr_cache_key_add(tsr_cache_key key, const char *text) {
+void tsr_cache_key_add(tsr_cache_key *key, const char *text) {
     /* With its NUL: "a", "bc" is a different key than "ab", "c". */
-    return tsr_cache_key_add_bytes(key, text, strlen(text) + 1);
+    tsr_cache_key_add_bytes(key, text, strlen(text) + 1);
 }
 
 uint64_t tsr_cache_checksum(const void *bytes, size_t size) {

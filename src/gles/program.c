@@ -53,7 +53,7 @@ void tsr_programs_open(tsr_programs *programs, const tsr_device_info *device) {
     const char *const texts[] = {"gles program", TSR_VERSION, device->name, device->version,
                                  vertex_text};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        programs->device = tsr_cache_key_add(programs->device, texts[i]);
+        tsr_cache_key_add(&programs->device, texts[i]);
 }
 
 /* 0 if there is none, or the driver rejects it. */
@@ -102,7 +102,8 @@ static tsr_status start(tsr_programs *programs, char *text, tsr_program **out) {
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a program");
     }
     if (programs->on_disk) {
-        p->key = tsr_cache_key_add(programs->device, text);
+        p->key = programs->device;
+        tsr_cache_key_add(&p->key, text);
         p->id = load_program(&p->key);
         p->cached = p->id != 0;
         p->to_store = !p->cached;

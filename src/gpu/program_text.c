@@ -101,20 +101,23 @@ static char *make_before(const tsr_program_text *p) {
 
 static tsr_cache_key make_key(const tsr_program_text *p) {
     const int forms[] = {(int)p->plan->device.language, p->pass->source_count};
-    tsr_cache_key key = tsr_cache_key_add(tsr_cache_key_start(), p->pass->kernel->stem);
-    key = tsr_cache_key_add_bytes(key, forms, sizeof forms);
-    key = tsr_cache_key_add(key, p->head.chars);
-    key = tsr_cache_key_add(key, p->before);
-    key = tsr_cache_key_add(key, p->posts);
+    tsr_cache_key key = tsr_cache_key_start();
+    tsr_cache_key_add(&key, p->pass->kernel->stem);
+    tsr_cache_key_add_bytes(&key, forms, sizeof forms);
+    tsr_cache_key_add(&key, p->head.chars);
+    tsr_cache_key_add(&key, p->before);
+    tsr_cache_key_add(&key, p->posts);
     for (int i = 0; i < p->names.count; i++) {
-        key = tsr_cache_key_add(key, p->names.list[i].name);
-        key = tsr_cache_key_add_bytes(key, &p->names.list[i].value, sizeof(int));
+        tsr_cache_key_add(&key, p->names.list[i].name);
+        tsr_cache_key_add_bytes(&key, &p->names.list[i].value, sizeof(int));
     }
     for (int i = 0; i < p->params->name_count; i++) {
-        key = tsr_cache_key_add(key, p->params->names[i].name);
-        key = tsr_cache_key_add(key, p->params->names[i].text);
+        tsr_cache_key_add(&key, p->params->names[i].name);
+        tsr_cache_key_add(&key, p->params->names[i].text);
     }
-    return p->pass->body ? tsr_cache_key_add(key, p->pass->body) : key;
+    if (p->pass->body)
+        tsr_cache_key_add(&key, p->pass->body);
+    return key;
 }
 
 tsr_status tsr_program_text_start(tsr_program_text *p) {

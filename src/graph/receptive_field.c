@@ -446,8 +446,8 @@ static void add_numbers(const walk *w) {
         if (!is_folded_number(w, i))
             continue;
         const tsr_value *v = &w->graph->values[w->node->inputs[i]];
-        *key = tsr_cache_key_add_bytes(
-            *key, v->data, (size_t)tsr_shape_count(&v->shape) * tsr_stored_size(v->dtype));
+        tsr_cache_key_add_bytes(key, v->data,
+                                (size_t)tsr_shape_count(&v->shape) * tsr_stored_size(v->dtype));
     }
 }
 

@@ -22,11 +22,11 @@ typedef struct tuner {
 /* ---- kinds of layers ------------------------------------------------------------------------- */
 
 /* Consumes the text. */
-static tsr_status add_key(tsr_text *text, tsr_cache_key start, tsr_cache_key *key) {
+static tsr_status add_to_key(tsr_cache_key *key, tsr_text *text) {
     char *chars = tsr_text_take(text);
     if (!chars)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory to choose algorithms");
-    *key = tsr_cache_key_add(start, chars);
+    tsr_cache_key_add(key, chars);
     tsr_free(chars);
     return TSR_OK;
 }
@@ -41,7 +41,8 @@ static tsr_status device_key(tuner *t) {
                  info.max_texture_size, info.max_draw_buffers, info.max_uniform_block_bytes,
                  (unsigned long long)info.max_buffer_bytes, (int)t->options->precision,
                  (int)t->options->weights, info.half_only);
-    return add_key(&text, tsr_cache_key_start(), &t->key);
+    t->key = tsr_cache_key_start();
+    return add_to_key(&t->key, &text);
 }
 
 /* any_size: without the batch and image size of computed values. */
@@ -99,7 +100,8 @@ static tsr_status make_key(const tuner *t, const tsr_node *node, bool any_size,
         add_value(&text, tsr_node_in(t->graph, node, i),
                   any_size && !(i < 32 && parameters >> i & 1));
     add_value(&text, tsr_node_out(t->graph, node, 0), any_size);
-    return add_key(&text, t->key, key);
+    *key = t->key;
+    return add_to_key(key, &text);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */

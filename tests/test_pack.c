@@ -56,6 +56,18 @@ static tsr_graph *make_u_net(void) {
     return prepare_graph(writer);
 }
 
+/* Two parts of one tensor. */
+static tsr_graph *make_joined(void) {
+    onnx_writer *writer = onnx_writer_create(22);
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 128, 16, 16));
+    onnx_add_node(writer, "Relu", "a", "x", "a");
+    onnx_add_node(writer, "Relu", "b", "a", "b");
+    add_concat(writer, "a", "b", "j");
+    onnx_add_node(writer, "Relu", "y", "j", "y");
+    add_output(writer, "y", TSR_DTYPE_F32);
+    return prepare_graph(writer);
+}
+
 static tsr_graph *make_chain(int length) {
     onnx_writer *writer = onnx_writer_create(22);
     char a[16], b[16];
@@ -133,8 +145,9 @@ static tsr_graph *make_random(uint32_t seed) {
 
 /* At most 1.15 times what must be alive at once, on textures and in buffers, in 32 and 16 bits. */
 static void check_tight(tsr_graph *graph) {
-    for (int kind = 0; kind < 4; kind++) {
-        tsr_plan *plan = plan_for(graph, kind & 1 ? BUFFERS : TEXTURES, kind & 2, false);
+    static const plan_device devices[] = {TEXTURES, BUFFERS, SOFTWARE};
+    for (int kind = 0; kind < 6; kind++) {
+        tsr_plan *plan = plan_for(graph, devices[kind / 2], kind & 1, false);
         check_plan(plan);
         assert_true(plan->tensor_bytes * 100 <= plan->live_bytes_bound * 115);
         tsr_plan_destroy(plan);
@@ -151,6 +164,30 @@ static void test_chains_are_tight(void **state) {
 static void test_skips_are_tight(void **state) {
     (void)state;
     check_tight(make_u_net());
+}
+
+/* Passes that write enough for several threads of llvmpipe to one of the squares that they share a
+ * pass by. */
+static int count_serial_passes(const tsr_plan *plan) {
+    enum { SIDE = 64, ENOUGH = 4096 };
+    int count = 0;
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_layout *l = tsr_plan_layout(plan, plan->passes[i].output);
+        int right = l->texture_x + l->texture_w - 1, bottom = l->texture_y + l->texture_h - 1;
+        count += l->texture_w * l->texture_h * l->planes >= ENOUGH &&
+                 l->texture_x / SIDE == right / SIDE && l->texture_y / SIDE == bottom / SIDE;
+    }
+    return count;
+}
+
+/* Parts of joined tensors, too. */
+static void test_threads_share_passes(void **state) {
+    (void)state;
+    tsr_graph *graph = make_joined();
+    tsr_plan *plan = plan_for(graph, SOFTWARE, false, false);
+    assert_int_equal(count_serial_passes(plan), 0);
+    tsr_plan_destroy(plan);
+    tsr_graph_destroy(graph);
 }
 
 /* Where a block's tensors lie decides what the next block's take: each has to foresee it. */
@@ -316,11 +353,17 @@ static void test_nothing_to_place(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chains_are_tight), cmocka_unit_test(test_skips_are_tight),
-        cmocka_unit_test(test_blocks_are_tight), cmocka_unit_test(test_random_graphs),
-        cmocka_unit_test(test_two_storages),     cmocka_unit_test(test_clears),
-        cmocka_unit_test(test_kept_tensors),     cmocka_unit_test(test_many_alive),
-        cmocka_unit_test(test_large_textures),   cmocka_unit_test(test_nothing_to_place),
+        cmocka_unit_test(test_chains_are_tight),
+        cmocka_unit_test(test_skips_are_tight),
+        cmocka_unit_test(test_threads_share_passes),
+        cmocka_unit_test(test_blocks_are_tight),
+        cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_two_storages),
+        cmocka_unit_test(test_clears),
+        cmocka_unit_test(test_kept_tensors),
+        cmocka_unit_test(test_many_alive),
+        cmocka_unit_test(test_large_textures),
+        cmocka_unit_test(test_nothing_to_place),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

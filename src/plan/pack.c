@@ -1,6 +1,7 @@
-/* Assigns each tensor a storage and a position in it, in few bytes. Tensors are placed greedily. No
- * single order is good for every graph, so several are tried; if all of them need much more than
- * live_bytes_bound, again with lookahead. */
+/* Assigns each tensor a storage and a position in it, in few bytes and, for a software rasteriser,
+ * so that its threads share each pass. Tensors are placed greedily. No single order is good for
+ * every graph, so several are tried; if all of them need much more than live_bytes_bound, again
+ * with lookahead. */
 #include "plan/pack.h"
 
 #include <stdlib.h>
@@ -29,23 +30,34 @@ static void sort_items(packer *p, order by) {
     qsort(p->items, (size_t)p->item_count, sizeof *p->items, compare_items);
 }
 
+/* Bytes beyond 1.1 times the lower bound. */
+static uint64_t excess(const packer *p, uint64_t bytes) {
+    const uint64_t most = p->plan->live_bytes_bound + p->plan->live_bytes_bound / 10;
+    return bytes > most ? bytes - most : 0;
+}
+
+uint64_t tsr_pack_cost(const packer *p, const packing *made) {
+    enum { EXCESS = 16 };
+    return made->bytes + (EXCESS - 1) * excess(p, made->bytes) + made->serial;
+}
+
 /* Places the items in this order, and keeps the best packing. */
 static void try_packing(packer *p, int width, int ahead) {
     p->now.storage_count = 0;
-    p->now.bytes = 0;
+    p->now.bytes = p->now.serial = 0;
     for (int i = 0; i < p->item_count; i++)
         tsr_pack_place(p, i, width, ahead);
-    if (p->now.bytes >= p->best.bytes)
+    if (tsr_pack_cost(p, &p->now) >= tsr_pack_cost(p, &p->best))
         return;
     const packing better = p->now;
     p->now = p->best;
     p->best = better;
 }
 
-/* More than 1.1 times the lower bound, and enough bytes to matter? */
+/* Is there an excess, of enough bytes to matter? */
 static bool needs_much(const packer *p) {
     enum { FEW_BYTES = 256 << 10 };
-    return p->best.bytes > FEW_BYTES && p->best.bytes / 11 > p->plan->live_bytes_bound / 10;
+    return p->best.bytes > FEW_BYTES && excess(p, p->best.bytes);
 }
 
 /* Bound the time of planning large graphs: rectangles compared, for each item, before nothing more
@@ -70,7 +82,7 @@ static void try_orders(packer *p, int ahead) {
 
 static void try_packings(packer *p) {
     enum { ITEMS_AHEAD = 6 };
-    p->best.bytes = UINT64_MAX;
+    p->best.serial = UINT64_MAX; /* none yet */
     p->most_compared = (int64_t)MAX_COMPARED * (p->item_count + 1);
     try_orders(p, 0);
     if (p->plan->keep_all || p->compared >= p->most_compared || !needs_much(p))
@@ -190,8 +202,9 @@ tsr_status tsr_plan_pack(tsr_plan *plan) {
     p.live = TSR_NEW(plan->arena, TSR_MAX_LIVE, const rect *);
     p.members = TSR_NEW(plan->arena, 2 * p.item_count, int);
     if (!p.items || !p.grids || !p.most_columns_log2 || !p.live || !p.members ||
-        !list_conflicts(plan, &p.conflicts) || !make_packing(plan, p.item_count, &p.now) ||
-        !make_packing(plan, p.item_count, &p.best) || !make_packing(plan, p.item_count, &p.saved))
+        !list_conflicts(plan, &p.conflicts) || !tsr_pack_list_work(&p) ||
+        !make_packing(plan, p.item_count, &p.now) || !make_packing(plan, p.item_count, &p.best) ||
+        !make_packing(plan, p.item_count, &p.saved))
         return tsr_plan_out_of_memory(plan);
     list_requirements(&p);
     for (int i = 0; i < p.item_count; i++)

@@ -1,5 +1,5 @@
 /* Places tensors in storages. src/plan/placement.c places one tensor, src/plan/pack.c chooses their
- * order. */
+ * order; src/plan/bins.c says what a place means for the threads of a software rasteriser. */
 #ifndef TSR_PLAN_PACK_H
 #define TSR_PLAN_PACK_H
 
@@ -40,6 +40,7 @@ typedef struct packing {
     half_index *newest; /* by storage: placed last */
     int storage_count;
     uint64_t bytes;
+    uint64_t serial; /* sum of tsr_pack_serial() */
 } packing;
 
 typedef struct grids {
@@ -65,6 +66,9 @@ typedef struct packer {
     grids *grids; /* by tensor */
     conflicts conflicts;
     bool by_time;           /* items are placed in the order of their first passes */
+    int *next_slice;        /* by tensor, from a root on: linked lists; 0: none. As work: */
+    double *work, all_work; /* by tensor, of the passes that write it, and of all; NULL: the device
+                               is no software rasteriser */
     int *most_columns_log2; /* by tensor: of its grids, so that its slices are grids, too */
     int item_count;
     const rect **live; /* of the storages that are being tried */
@@ -78,6 +82,21 @@ typedef struct packer {
 
 /* Are tensors stored in buffers, not in textures? */
 bool tsr_pack_in_buffer(const packer *p);
+
+/* What packings are compared by: bytes, several times those that are not needed, and time. */
+uint64_t tsr_pack_cost(const packer *p, const packing *made);
+
+/* ---- src/plan/bins.c ---- */
+
+/* False when out of memory. */
+bool tsr_pack_list_work(packer *p);
+/* Of a tensor in this place: the work of the threads that have most of a pass, in bytes that it is
+ * worth as much as; 0 on GPUs. shift: how far to the right, or down, two threads would share what a
+ * single one has here; 0: none has that much. */
+uint64_t tsr_pack_serial(const packer *p, int tensor, const rect *at, int columns_log2,
+                         int64_t shift[2]);
+
+/* ---- src/plan/placement.c ---- */
 
 /* The grids that a tensor may have: shading cost hardly above that of its layout. */
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out);

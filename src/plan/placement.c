@@ -1,6 +1,6 @@
-/* Places one tensor: in a corner between the tensors alive at the same time, where the storages
- * grow least and, of such, a software rasteriser has work for many threads. Its tile grid may get
- * another shape for that. */
+/* Places one tensor: in a corner between the tensors alive at the same time, or a little right of
+ * it or below it, where the storages grow least and a software rasteriser has work for several
+ * threads. Its tile grid may get another shape for that. */
 #include "plan/pack.h"
 
 #include "base/divide.h"
@@ -15,10 +15,10 @@ enum { MAX_SHARED_BYTES = 1 << 30 };
 typedef struct choice {
     place place;
     uint64_t growth;
-    int64_t serial; /* serial_texels() */
+    uint64_t serial; /* tsr_pack_serial() */
 } choice;
 
-/* Those of least growth, the best one for each combination of storages. */
+/* The best one for each combination of storages. */
 enum { MAX_CHOICES = 16 };
 typedef struct choices {
     choice list[MAX_CHOICES];
@@ -166,29 +166,36 @@ static bool find_growth(const packer *p, int64_t w, int64_t h, uint64_t *growth)
     return fits_device(p, w, h);
 }
 
-/* llvmpipe's threads share a draw by squares of 64x64 texels. The most texels of a rectangle in a
- * row of them, which few threads compute; 0 on GPUs. */
-static int64_t serial_texels(const packer *p, const rect *r) {
-    enum { SIDE = 64 };
-    const int64_t first = SIDE - r->y % SIDE;
-    return p->plan->device.software
-               ? tsr_min(r->h, tsr_max(first, tsr_min(r->h - first, SIDE))) * r->w
-               : 0;
-}
-
 static bool is_better(const choice *a, const choice *b) {
-    return a->growth < b->growth || (a->growth == b->growth && a->serial < b->serial);
+    return a->growth + a->serial < b->growth + b->serial;
 }
 
-/* size: current size of the members. */
-static void try_corner(const packer *p, const int storages[2], grid size, const grid *g, int64_t x,
-                       int64_t y, choice *best) {
+/* Where a tensor is tried. */
+typedef struct trial {
+    int tensor;
+    int storages[2];
+    grid size; /* current size of the members */
+    const grid *grid;
+} trial;
+
+static void try_at(const packer *p, const trial *t, int64_t x, int64_t y, int64_t shift[2],
+                   choice *best) {
+    const grid *g = t->grid;
     const rect r = {x, y, g->w, g->h};
-    const place at = {r, g->columns_log2, {storages[0], storages[1]}, {TSR_NONE, TSR_NONE}};
-    choice c = {at, 0, serial_texels(p, &r)};
-    if (find_growth(p, tsr_max(size.w, x + g->w), tsr_max(size.h, y + g->h), &c.growth) &&
+    const place at = {r, g->columns_log2, {t->storages[0], t->storages[1]}, {TSR_NONE, TSR_NONE}};
+    choice c = {at, 0, tsr_pack_serial(p, t->tensor, &r, g->columns_log2, shift)};
+    if (find_growth(p, tsr_max(t->size.w, x + g->w), tsr_max(t->size.h, y + g->h), &c.growth) &&
         is_better(&c, best) && is_free(p, &r))
         *best = c;
+}
+
+static void try_corner(const packer *p, const trial *t, int64_t x, int64_t y, choice *best) {
+    int64_t shift[2], unused[2];
+    try_at(p, t, x, y, shift, best);
+    if (shift[0])
+        try_at(p, t, x + shift[0], y, unused, best);
+    if (shift[1])
+        try_at(p, t, x, y + shift[1], unused, best);
 }
 
 static bool can_share(packer *p, int tensor, int storage) {
@@ -198,11 +205,11 @@ static bool can_share(packer *p, int tensor, int storage) {
            list_live(p, tensor, storage);
 }
 
-/* A full list drops one of most growth. */
+/* A full list drops the worst. */
 static void add_choice(choices *c, const choice *added) {
     int most = 0;
     for (int i = 1; i < c->count; i++)
-        if (c->list[i].growth > c->list[most].growth)
+        if (is_better(&c->list[most], &c->list[i]))
             most = i;
     if (c->count < MAX_CHOICES)
         c->list[c->count++] = *added;
@@ -213,21 +220,21 @@ static void add_choice(choices *c, const choice *added) {
 /* Both halves of a tensor in two storages have the same position. */
 static void try_storages(packer *p, int tensor, int low, int high, choices *out) {
     const grids *shapes = &p->grids[tensor];
-    const int storages[2] = {low, high};
+    trial t = {tensor, {low, high}, {0}, NULL};
     choice best = {.growth = UINT64_MAX};
     p->live_count = 0;
     if (!can_share(p, tensor, low) || (high != TSR_NONE && !can_share(p, tensor, high)))
         return;
-    const grid size = list_members(p, storages);
+    t.size = list_members(p, t.storages);
     p->compared += (int64_t)shapes->count * (p->live_count + 1) * (p->live_count + p->member_count);
     for (int i = 0; i < shapes->count; i++) {
-        const grid *g = &shapes->list[i];
-        try_corner(p, storages, size, g, 0, 0, &best);
+        t.grid = &shapes->list[i];
+        try_corner(p, &t, 0, 0, &best);
         for (int j = 0; j < p->live_count; j++) {
             const rect *r = p->live[j];
-            try_corner(p, storages, size, g, r->x + r->w, r->y, &best);
+            try_corner(p, &t, r->x + r->w, r->y, &best);
             if (!tsr_pack_in_buffer(p))
-                try_corner(p, storages, size, g, r->x, r->y + r->h, &best);
+                try_corner(p, &t, r->x, r->y + r->h, &best);
         }
     }
     if (best.growth != UINT64_MAX)
@@ -266,21 +273,34 @@ static void try_all(packer *p, int tensor, bool two, int count, choices *out) {
     }
 }
 
+/* A new storage, or two. */
+static choice try_new(packer *p, int tensor, const grid *g) {
+    const tsr_plan_tensor *t = &p->plan->tensors[tensor];
+    const tsr_storage made = storage_for(p, tensor, g);
+    int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
+    const trial first = {tensor, {low, high}, {0}, g};
+    const rect at = {0, 0, g->w, g->h};
+    int64_t shift[2];
+    choice best = {{at, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
+                   tsr_storage_bytes(p->plan, &made, g->w, g->h) * (t->in_two ? 2 : 1),
+                   tsr_pack_serial(p, tensor, &at, g->columns_log2, shift)};
+    p->live_count = 0;
+    list_members(p, first.storages);
+    if (!t->plain && !t->separate)
+        try_corner(p, &first, 0, 0, &best);
+    return best;
+}
+
 /* New storages, and those that the tensor can share. */
 static void list_choices(packer *p, int tensor, int width, choices *out) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
-    const grid *g = first_grid(&p->grids[tensor], width);
-    const tsr_storage fresh = storage_for(p, tensor, g);
+    const int count = p->now.storage_count;
     p->compared++;
-    int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
     out->count = 1;
-    const rect at = {0, 0, g->w, g->h};
-    out->list[0] = (choice){{at, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
-                            tsr_storage_bytes(p->plan, &fresh, g->w, g->h) * (t->in_two ? 2 : 1),
-                            serial_texels(p, &at)};
+    out->list[0] = try_new(p, tensor, first_grid(&p->grids[tensor], width));
     mark_conflicts(p, tensor);
     if (!t->plain && !t->separate && !p->plan->keep_all)
-        try_all(p, tensor, t->in_two, low, out);
+        try_all(p, tensor, t->in_two, count, out);
 }
 
 static void settle(packer *p, int tensor, const choice *best) {
@@ -296,6 +316,7 @@ static void settle(packer *p, int tensor, const choice *best) {
     }
     now->places[tensor] = best->place;
     now->bytes += best->growth;
+    now->serial += best->serial;
     for (int i = 0; i < 2 && storages[i] != TSR_NONE; i++) {
         now->places[tensor].next[i] = now->newest[storages[i]];
         now->newest[storages[i]] = 2 * tensor + i;
@@ -322,10 +343,10 @@ static void copy_storages(packing *to, const packing *from) {
     memcpy(to->newest, from->newest, count * sizeof *to->newest);
     to->storage_count = from->storage_count;
     to->bytes = from->bytes;
+    to->serial = from->serial;
 }
 
-/* The choice after which the next items need the fewest bytes; of equal ones that of least growth.
- */
+/* The choice after which the next items cost least; of equal ones the best. */
 static int choose_ahead(packer *p, int item, int width, int ahead, const choices *c) {
     int best = 0;
     uint64_t least = UINT64_MAX;
@@ -334,9 +355,9 @@ static int choose_ahead(packer *p, int item, int width, int ahead, const choices
         settle(p, p->items[item].tensor, &c->list[i]);
         for (int j = item + 1; j <= item + ahead && j < p->item_count; j++)
             tsr_pack_place(p, j, width, 0);
-        uint64_t bytes = p->now.bytes;
-        if (bytes < least || (bytes == least && c->list[i].growth < c->list[best].growth)) {
-            least = bytes;
+        uint64_t needed = tsr_pack_cost(p, &p->now);
+        if (needed < least || (needed == least && is_better(&c->list[i], &c->list[best]))) {
+            least = needed;
             best = i;
         }
         copy_storages(&p->now, &p->saved);

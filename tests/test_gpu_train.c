@@ -180,7 +180,7 @@ static tsr_model *make_large_unet(void) {
 }
 
 /* The same steps give the same bits, also where textures are copied to uniform blocks within a
- * step, and what other kernels give. */
+ * step, and the losses are the CPU's. */
 static void test_same_bits(void **state) {
     (void)state;
     static written saved[2];

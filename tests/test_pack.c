@@ -185,7 +185,9 @@ static void test_threads_share_passes(void **state) {
     (void)state;
     tsr_graph *graph = make_joined();
     tsr_plan *plan = plan_for(graph, SOFTWARE, false, false);
+    check_plan(plan);
     assert_int_equal(count_serial_passes(plan), 0);
+    assert_true(plan->tensor_bytes * 100 <= plan->live_bytes_bound * 115);
     tsr_plan_destroy(plan);
     tsr_graph_destroy(graph);
 }
@@ -210,10 +212,13 @@ static void test_random_graphs(void **state) {
     int tight = 0;
     for (uint32_t seed = 0; seed < GRAPHS; seed++) {
         tsr_graph *graph = make_random(seed);
-        tsr_plan *plan = plan_for(graph, seed & 1 ? BUFFERS : TEXTURES, seed & 2, false);
+        tsr_plan *plan = plan_for(graph, seed & 1 ? BUFFERS : TEXTURES, seed & 2, false),
+                 *software = plan_for(graph, SOFTWARE, seed & 1, false);
         check_plan(plan);
+        check_plan(software);
         tight += plan->tensor_bytes * 100 <= plan->live_bytes_bound * 115;
         tsr_plan_destroy(plan);
+        tsr_plan_destroy(software);
         tsr_graph_destroy(graph);
     }
     assert_true(tight >= TIGHT);

@@ -35,7 +35,6 @@ static tsr_status draw_and_read(tsr_backend_device *d, const tsr_program *progra
     tsr_status status = tsr_target_create(&storage, &target);
     if (status == TSR_OK) {
         glUseProgram(program->id);
-        glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target.framebuffer);
         glViewport(0, 0, 1, 1);
         glDrawArrays(GL_TRIANGLES, 0, 3);
         GLuint buffer = tsr_buffer_create(&layout);

@@ -70,7 +70,7 @@ void tsr_gles_release_weights(tsr_runner *runner, int pass);
 /* See tsr_backend. Between begin and end. */
 tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);
 /* Logs the pass for debugging in the first run, in which many drivers compile its program: what
- * they print then follows its line. */
+ * they print then follows its line. Leaves the pass's framebuffer bound, to read from, too. */
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
 /* Draws every pass. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner);

@@ -1,52 +1,66 @@
-/* What a place means for a software rasteriser: llvmpipe's threads share a pass by bins, squares of
- * 64x64 texels of the texture. A pass that writes to a single bin has a single thread. */
+/* What a place means for llvmpipe: a pass that writes to a single bin (TSR_BIN) has a single
+ * thread.
+ */
 #include "plan/pack.h"
 
 #include "base/divide.h"
 
 #include <math.h>
 
+enum { SHADED = 4 }; /* side of the squares that are shaded at once */
+
 /* More bins than threads do not help: other grids may be better for the caches then. */
-enum { SIDE = 64, ALIGNED = 4, THREADS = 16 };
+enum { THREADS = 16 };
 
 /* A thread that has all of a plan's work while others wait costs as much as this many times the
- * plan's bytes: on two cores MobileNet then takes 0.7 times as long and a U-Net 0.8 times, in at
- * most 1.05 times as many bytes. */
+ * plan's bytes: on two cores MobileNet then takes 0.7 times as long and a U-Net 0.8 times, in 1.01
+ * and 1.05 times as many bytes. */
 enum { TIME_FOR_BYTES = 2 };
 
-static double count_texels(const tsr_plan *plan, int tensor) {
-    return (double)tsr_layout_bytes(&plan->tensors[tensor].layout) / 16;
-}
-
-/* In multiply-adds, by estimate: a texel that is read or written costs as much as TEXEL of them.
- * Waking another thread takes as long as LEAST_WORK. */
+/* In multiply-adds, by estimate: a texel that is read or written costs as much as TEXEL of them,
+ * and waking another thread as much as LEAST_WORK. */
 enum { TEXEL = 8, LEAST_WORK = 1 << 16 };
 
-static double work_of(const tsr_plan *plan, const tsr_pass *pass) {
+static double count_texels(const tsr_plan *plan, int tensor) {
+    return (double)tsr_layout_floats(&plan->tensors[tensor].layout) / 4;
+}
+
+/* A node's multiply-adds are shared by its passes. */
+static double work_of(const tsr_plan *plan, const tsr_pass *pass, const int *pass_counts) {
     double texels = count_texels(plan, pass->output);
     for (int i = 0; i < pass->source_count; i++)
         texels += count_texels(plan, pass->sources[i]);
-    return TEXEL * texels +
-           (pass->node == TSR_NONE
-                ? 0
-                : (double)tsr_node_macs(plan->graph, &plan->graph->nodes[pass->node]));
+    if (pass->node == TSR_NONE)
+        return TEXEL * texels;
+    return TEXEL * texels + (double)tsr_node_macs(plan->graph, &plan->graph->nodes[pass->node]) /
+                                pass_counts[pass->node];
+}
+
+static void add_work(packer *p, int *pass_counts) {
+    const tsr_plan *plan = p->plan;
+    for (int i = 0; i < plan->pass_count; i++)
+        if (plan->passes[i].node != TSR_NONE)
+            pass_counts[plan->passes[i].node]++;
+    for (int i = 0; i < plan->pass_count; i++) {
+        const tsr_pass *pass = &plan->passes[i];
+        double work = pass->kind == TSR_PASS_DRAW ? work_of(plan, pass, pass_counts) : 0;
+        if (work < LEAST_WORK)
+            continue;
+        p->work[pass->output] += work;
+        p->all_work += work;
+    }
 }
 
 bool tsr_pack_list_work(packer *p) {
     const tsr_plan *plan = p->plan;
-    if (!plan->device.software || tsr_pack_in_buffer(p))
+    if (!plan->device.bins)
         return true;
+    int *pass_counts = TSR_NEW(plan->arena, plan->graph->node_count, int);
     p->work = TSR_NEW(plan->arena, plan->tensor_count, double);
     p->next_slice = TSR_NEW(plan->arena, plan->tensor_count, int);
-    if (!p->work || !p->next_slice)
+    if (!pass_counts || !p->work || !p->next_slice)
         return false;
-    for (int i = 0; i < plan->pass_count; i++) {
-        double work = work_of(plan, &plan->passes[i]);
-        if (plan->passes[i].kind != TSR_PASS_DRAW || work < LEAST_WORK)
-            continue;
-        p->work[plan->passes[i].output] += work;
-        p->all_work += work;
-    }
+    add_work(p, pass_counts);
     for (int i = 1; i < plan->tensor_count; i++) {
         int *first = &p->next_slice[plan->tensors[i].root];
         if (plan->tensors[i].root != i) {
@@ -59,13 +73,14 @@ bool tsr_pack_list_work(packer *p) {
 
 /* Of `length` texels from `at` on: the share of them in the bin that has most. */
 static double find_share(int64_t at, int64_t length) {
-    const int64_t first = SIDE - at % SIDE;
-    return (double)tsr_min(length, tsr_max(first, tsr_min(length - first, SIDE))) / (double)length;
+    const int64_t first = TSR_BIN - at % TSR_BIN;
+    return (double)tsr_min(length, tsr_max(first, tsr_min(length - first, TSR_BIN))) /
+           (double)length;
 }
 
 /* How far a bin's edge lies from the middle of `length` texels from `at` on. */
 static int64_t to_edge(int64_t at, int64_t length) {
-    return (SIDE - (at + length / 2 / ALIGNED * ALIGNED) % SIDE) % SIDE;
+    return (TSR_BIN - (at + length / 2 / SHADED * SHADED) % TSR_BIN) % TSR_BIN;
 }
 
 uint64_t tsr_pack_serial(const packer *p, int tensor, const rect *at, int columns_log2,
@@ -74,18 +89,16 @@ uint64_t tsr_pack_serial(const packer *p, int tensor, const rect *at, int column
     shift[0] = shift[1] = 0;
     for (int i = p->work ? tensor : 0; i; i = p->next_slice[i]) {
         const tsr_plan_tensor *t = &p->plan->tensors[i];
-        const tsr_layout *l = &t->layout;
-        const int64_t rows = tsr_divide_up((int64_t)l->n * l->tiles, (int64_t)1 << columns_log2),
-                      y = at->y + (t->tile >> columns_log2) * l->h,
-                      h = l->linear ? at->h : rows * l->h;
-        double share = find_share(at->x, at->w) * find_share(y, h);
-        serial += p->work[i] * fmax(share, 1.0 / THREADS);
-        if (share == 1 && p->work[i] > most) {
-            most = p->work[i];
-            shift[0] = to_edge(at->x, at->w);
-            shift[1] = to_edge(y, h);
+        const rect r = t->layout.linear ? *at : tsr_pack_slice(t, at, columns_log2);
+        const double work = p->work[i], share = find_share(r.x, r.w) * find_share(r.y, r.h);
+        serial += work * fmax(share, 1.0 / THREADS);
+        if (share == 1 && work > most) {
+            most = work;
+            shift[0] = to_edge(r.x, r.w);
+            shift[1] = to_edge(r.y, r.h);
         }
     }
-    return (uint64_t)(TIME_FOR_BYTES * serial / (p->all_work + 1) *
-                      (double)p->plan->live_bytes_bound);
+    return serial > 0 ? (uint64_t)(TIME_FOR_BYTES * serial / p->all_work *
+                                   (double)p->plan->live_bytes_bound)
+                      : 0;
 }

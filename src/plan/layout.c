@@ -41,10 +41,9 @@ static int choose_planes(int w, int pixel_stride, int most) {
 }
 
 /* Drivers shade at least 2x2 (GPUs) to 4x4 (llvmpipe) texels at a time, GPUs with tile memory store
- * 16x16 or more, and llvmpipe's threads rasterise 64x64 texels each. Preferred are grids with the
- * fewest shaded texels, then, where the device tells no size of squares, with work for many threads
- * of llvmpipe, then close to a square. */
-enum { SHADED = 4, THREAD = 64, ENOUGH_THREADS = 16 };
+ * 16x16 or more. Preferred are grids with the fewest shaded texels, then, where the device tells no
+ * size of squares, with bins for many threads of llvmpipe, then close to a square. */
+enum { SHADED = 4, ENOUGH_THREADS = 16 };
 
 static int64_t shading_cost(const tsr_layout *l) {
     int side = l->shaded ? l->shaded : SHADED;
@@ -53,7 +52,7 @@ static int64_t shading_cost(const tsr_layout *l) {
 
 static int64_t grid_cost(const tsr_layout *l) {
     int64_t width = l->texture_w, height = l->texture_h;
-    int64_t threads = tsr_divide_up(width, THREAD) * tsr_divide_up(height, THREAD);
+    int64_t threads = tsr_divide_up(width, TSR_BIN) * tsr_divide_up(height, TSR_BIN);
     int64_t missing = !l->shaded && threads < ENOUGH_THREADS ? ENOUGH_THREADS - threads : 0;
     return (shading_cost(l) << 28) + (missing << 20) + (width > height ? width : height);
 }

@@ -26,6 +26,9 @@ enum { TSR_MAX_PLANES = 8 };
  * are read there. texture_h of a layout does not count it. Buffers have none. */
 enum { TSR_ZERO_ROWS = 1 };
 
+/* llvmpipe's threads share a pass by bins, squares of this many texels a side. */
+enum { TSR_BIN = 64 };
+
 /* How a texel's four elements are stored. Kernels read and write floats. */
 typedef enum tsr_texel_format {
     TSR_TEXEL_F32,

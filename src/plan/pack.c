@@ -1,8 +1,10 @@
-/* Assigns each tensor a storage and a position in it, in few bytes and, for a software rasteriser,
- * so that its threads share each pass. Tensors are placed greedily. No single order is good for
- * every graph, so several are tried; if all of them need much more than live_bytes_bound, again
+/* Assigns each tensor a storage and a position in it, in few bytes and, on llvmpipe, so that
+ * threads share each pass. Tensors are placed greedily. No single order is good for every graph, so
+ * several are tried; if all of them need much more than live_bytes_bound, again for bytes alone and
  * with lookahead. */
 #include "plan/pack.h"
+
+#include "base/divide.h"
 
 #include <stdlib.h>
 
@@ -31,14 +33,14 @@ static void sort_items(packer *p, order by) {
 }
 
 /* Bytes beyond 1.1 times the lower bound. */
-static uint64_t excess(const packer *p, uint64_t bytes) {
+static uint64_t excess(const packer *p, const packing *made) {
     const uint64_t most = p->plan->live_bytes_bound + p->plan->live_bytes_bound / 10;
-    return bytes > most ? bytes - most : 0;
+    return made->bytes > most ? made->bytes - most : 0;
 }
 
 uint64_t tsr_pack_cost(const packer *p, const packing *made) {
     enum { EXCESS = 16 };
-    return made->bytes + (EXCESS - 1) * excess(p, made->bytes) + made->serial;
+    return made->bytes + (EXCESS - 1) * excess(p, made) + made->serial;
 }
 
 /* Places the items in this order, and keeps the best packing. */
@@ -57,7 +59,7 @@ static void try_packing(packer *p, int width, int ahead) {
 /* Is there an excess, of enough bytes to matter? */
 static bool needs_much(const packer *p) {
     enum { FEW_BYTES = 256 << 10 };
-    return p->best.bytes > FEW_BYTES && excess(p, p->best.bytes);
+    return p->best.bytes > FEW_BYTES && excess(p, &p->best);
 }
 
 /* Bound the time of planning large graphs: rectangles compared, for each item, before nothing more
@@ -85,6 +87,9 @@ static void try_packings(packer *p) {
     p->best.serial = UINT64_MAX; /* none yet */
     p->most_compared = (int64_t)MAX_COMPARED * (p->item_count + 1);
     try_orders(p, 0);
+    p->bytes_first = p->work && excess(p, &p->best);
+    if (p->bytes_first)
+        try_orders(p, 0);
     if (p->plan->keep_all || p->compared >= p->most_compared || !needs_much(p))
         return;
     p->most_compared = p->compared + MAX_AHEAD;
@@ -101,21 +106,29 @@ static void place_tensor(const packer *p, tsr_plan_tensor *t, const place *at) {
     t->layout.texture_y = (int)at->at.y;
 }
 
-/* A slice has the columns of its root and begins with a row of it, or is a single tile. */
+rect tsr_pack_slice(const tsr_plan_tensor *t, const rect *root, int columns_log2) {
+    const tsr_layout *l = &t->layout;
+    const int64_t tiles = (int64_t)l->n * l->tiles, column = t->tile & ((1 << columns_log2) - 1);
+    return (rect){root->x + column * l->tile_w, root->y + (t->tile >> columns_log2) * l->h,
+                  tiles == 1 ? l->tile_w : root->w,
+                  tsr_divide_up(tiles, (int64_t)1 << columns_log2) * l->h};
+}
+
 static void place_slice(const packer *p, tsr_plan_tensor *t) {
     const tsr_plan_tensor *root = &p->plan->tensors[t->root];
     const tsr_layout *l = &root->layout;
+    const rect at = {l->texture_x, l->texture_y, l->texture_w, l->texture_h},
+               slice = tsr_pack_slice(t, &at, l->columns_log2);
     t->storage = root->storage;
-    t->layout.texture_x = l->texture_x;
-    t->layout.texture_y = l->texture_y;
     if (l->linear) {
-        t->layout.texture_x += t->tile * l->h * l->w;
+        t->layout.texture_x = l->texture_x + t->tile * l->h * l->w;
+        t->layout.texture_y = l->texture_y;
         return;
     }
     bool one = (int64_t)t->layout.n * t->layout.tiles == 1;
     tsr_layout_regrid(&t->layout, one ? 0 : l->columns_log2, p->plan->limits.max_texture_size);
-    t->layout.texture_x += (t->tile & ((1 << l->columns_log2) - 1)) * l->tile_w;
-    t->layout.texture_y += (t->tile >> l->columns_log2) * l->h;
+    t->layout.texture_x = (int)slice.x;
+    t->layout.texture_y = (int)slice.y;
 }
 
 static void apply(const packer *p) {

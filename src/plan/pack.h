@@ -1,5 +1,5 @@
 /* Places tensors in storages. src/plan/placement.c places one tensor, src/plan/pack.c chooses their
- * order; src/plan/bins.c says what a place means for the threads of a software rasteriser. */
+ * order; src/plan/bins.c says what a place means for the threads of llvmpipe. */
 #ifndef TSR_PLAN_PACK_H
 #define TSR_PLAN_PACK_H
 
@@ -65,10 +65,12 @@ typedef struct packer {
     item *items;
     grids *grids; /* by tensor */
     conflicts conflicts;
-    bool by_time;           /* items are placed in the order of their first passes */
-    int *next_slice;        /* by tensor, from a root on: linked lists; 0: none. As work: */
-    double *work, all_work; /* by tensor, of the passes that write it, and of all; NULL: the device
-                               is no software rasteriser */
+    bool by_time;    /* items are placed in the order of their first passes */
+    double *work;    /* by tensor: of the passes that write it; NULL: the device has no bins */
+    double all_work; /* sum of these */
+    int *next_slice; /* by tensor: the next one of the same root, a root first; 0: none */
+    bool
+        bytes_first; /* places are compared by bytes, and by tsr_pack_serial() if these are equal */
     int *most_columns_log2; /* by tensor: of its grids, so that its slices are grids, too */
     int item_count;
     const rect **live; /* of the storages that are being tried */
@@ -83,16 +85,20 @@ typedef struct packer {
 /* Are tensors stored in buffers, not in textures? */
 bool tsr_pack_in_buffer(const packer *p);
 
-/* What packings are compared by: bytes, several times those that are not needed, and time. */
+/* What packings are compared by: bytes, those beyond 1.1 times the lower bound several times, and
+ * the sum of tsr_pack_serial(). */
 uint64_t tsr_pack_cost(const packer *p, const packing *made);
+/* The place of a slice, of a root without linear layout in this place. A slice has the root's
+ * columns and begins with a row of it, or is a single tile. */
+rect tsr_pack_slice(const tsr_plan_tensor *t, const rect *root, int columns_log2);
 
 /* ---- src/plan/bins.c ---- */
 
 /* False when out of memory. */
 bool tsr_pack_list_work(packer *p);
 /* Of a tensor in this place: the work of the threads that have most of a pass, in bytes that it is
- * worth as much as; 0 on GPUs. shift: how far to the right, or down, two threads would share what a
- * single one has here; 0: none has that much. */
+ * worth as much as; 0 without bins. shift: how far to the right, or down, two threads would share
+ * what a single one has here; 0: none has that much. */
 uint64_t tsr_pack_serial(const packer *p, int tensor, const rect *at, int columns_log2,
                          int64_t shift[2]);
 
@@ -101,9 +107,9 @@ uint64_t tsr_pack_serial(const packer *p, int tensor, const rect *at, int column
 /* The grids that a tensor may have: shading cost hardly above that of its layout. */
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out);
 
-/* Places an item's tensor in p->now, where the storages grow least after `ahead` more items are
- * placed, too; without lookahead after most_compared. width: upper bound for a new storage; 0: that
- * of the tensor's layout. */
+/* Places an item's tensor in p->now, where it costs least after `ahead` more items are placed, too;
+ * without lookahead after most_compared. width: upper bound for a new storage; 0: that of the
+ * tensor's layout. */
 void tsr_pack_place(packer *p, int item, int width, int ahead);
 
 #endif

@@ -1,6 +1,6 @@
 /* Places one tensor: in a corner between the tensors alive at the same time, or a little right of
- * it or below it, where the storages grow least and a software rasteriser has work for several
- * threads. Its tile grid may get another shape for that. */
+ * it or below it, where the storages grow least and llvmpipe has work for several threads. Its tile
+ * grid may get another shape for that. */
 #include "plan/pack.h"
 
 #include "base/divide.h"
@@ -166,7 +166,9 @@ static bool find_growth(const packer *p, int64_t w, int64_t h, uint64_t *growth)
     return fits_device(p, w, h);
 }
 
-static bool is_better(const choice *a, const choice *b) {
+static bool is_better(const packer *p, const choice *a, const choice *b) {
+    if (p->bytes_first && a->growth != b->growth)
+        return a->growth < b->growth;
     return a->growth + a->serial < b->growth + b->serial;
 }
 
@@ -178,14 +180,19 @@ typedef struct trial {
     const grid *grid;
 } trial;
 
+/* shift: of tsr_pack_serial(); 0 where this place is too large, as those around are then. */
 static void try_at(const packer *p, const trial *t, int64_t x, int64_t y, int64_t shift[2],
                    choice *best) {
     const grid *g = t->grid;
     const rect r = {x, y, g->w, g->h};
     const place at = {r, g->columns_log2, {t->storages[0], t->storages[1]}, {TSR_NONE, TSR_NONE}};
-    choice c = {at, 0, tsr_pack_serial(p, t->tensor, &r, g->columns_log2, shift)};
-    if (find_growth(p, tsr_max(t->size.w, x + g->w), tsr_max(t->size.h, y + g->h), &c.growth) &&
-        is_better(&c, best) && is_free(p, &r))
+    choice c = {.place = at};
+    shift[0] = shift[1] = 0;
+    if (!find_growth(p, tsr_max(t->size.w, x + g->w), tsr_max(t->size.h, y + g->h), &c.growth) ||
+        !is_better(p, &c, best))
+        return;
+    c.serial = tsr_pack_serial(p, t->tensor, &r, g->columns_log2, shift);
+    if (is_better(p, &c, best) && is_free(p, &r))
         *best = c;
 }
 
@@ -206,15 +213,15 @@ static bool can_share(packer *p, int tensor, int storage) {
 }
 
 /* A full list drops the worst. */
-static void add_choice(choices *c, const choice *added) {
-    int most = 0;
+static void add_choice(const packer *p, choices *c, const choice *added) {
+    int worst = 0;
     for (int i = 1; i < c->count; i++)
-        if (is_better(&c->list[most], &c->list[i]))
-            most = i;
+        if (is_better(p, &c->list[worst], &c->list[i]))
+            worst = i;
     if (c->count < MAX_CHOICES)
         c->list[c->count++] = *added;
-    else if (is_better(added, &c->list[most]))
-        c->list[most] = *added;
+    else if (is_better(p, added, &c->list[worst]))
+        c->list[worst] = *added;
 }
 
 /* Both halves of a tensor in two storages have the same position. */
@@ -226,7 +233,9 @@ static void try_storages(packer *p, int tensor, int low, int high, choices *out)
     if (!can_share(p, tensor, low) || (high != TSR_NONE && !can_share(p, tensor, high)))
         return;
     t.size = list_members(p, t.storages);
-    p->compared += (int64_t)shapes->count * (p->live_count + 1) * (p->live_count + p->member_count);
+    p->compared += (int64_t)shapes->count * (p->live_count + 1) *
+                   (p->live_count + p->member_count) *
+                   (p->work ? 2 : 1); /* some corners have places beside them */
     for (int i = 0; i < shapes->count; i++) {
         t.grid = &shapes->list[i];
         try_corner(p, &t, 0, 0, &best);
@@ -238,7 +247,7 @@ static void try_storages(packer *p, int tensor, int low, int high, choices *out)
         }
     }
     if (best.growth != UINT64_MAX)
-        add_choice(out, &best);
+        add_choice(p, out, &best);
 }
 
 /* The grid for a new storage: the widest up to `width`; 0: the first, which suits the device. */
@@ -279,15 +288,15 @@ static choice try_new(packer *p, int tensor, const grid *g) {
     const tsr_storage made = storage_for(p, tensor, g);
     int low = add_storage(p, tensor), high = t->in_two ? add_storage(p, tensor) : TSR_NONE;
     const trial first = {tensor, {low, high}, {0}, g};
-    const rect at = {0, 0, g->w, g->h};
-    int64_t shift[2];
-    choice best = {{at, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
-                   tsr_storage_bytes(p->plan, &made, g->w, g->h) * (t->in_two ? 2 : 1),
-                   tsr_pack_serial(p, tensor, &at, g->columns_log2, shift)};
+    choice best = {.growth = UINT64_MAX};
     p->live_count = 0;
     list_members(p, first.storages);
     if (!t->plain && !t->separate)
         try_corner(p, &first, 0, 0, &best);
+    if (best.growth == UINT64_MAX)
+        best = (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
+                        tsr_storage_bytes(p->plan, &made, g->w, g->h) * (t->in_two ? 2 : 1),
+                        0};
     return best;
 }
 
@@ -325,10 +334,10 @@ static void settle(packer *p, int tensor, const choice *best) {
         now->storage_count--;
 }
 
-static int choose_least(const choices *c) {
+static int choose_least(const packer *p, const choices *c) {
     int best = 0;
     for (int i = 1; i < c->count; i++)
-        if (is_better(&c->list[i], &c->list[best]))
+        if (is_better(p, &c->list[i], &c->list[best]))
             best = i;
     return best;
 }
@@ -356,7 +365,7 @@ static int choose_ahead(packer *p, int item, int width, int ahead, const choices
         for (int j = item + 1; j <= item + ahead && j < p->item_count; j++)
             tsr_pack_place(p, j, width, 0);
         uint64_t needed = tsr_pack_cost(p, &p->now);
-        if (needed < least || (needed == least && is_better(&c->list[i], &c->list[best]))) {
+        if (needed < least || (needed == least && is_better(p, &c->list[i], &c->list[best]))) {
             least = needed;
             best = i;
         }
@@ -370,6 +379,6 @@ void tsr_pack_place(packer *p, int item, int width, int ahead) {
     choices c;
     list_choices(p, tensor, width, &c);
     bool look_ahead = ahead && c.count > 1 && p->compared < p->most_compared;
-    int best = look_ahead ? choose_ahead(p, item, width, ahead, &c) : choose_least(&c);
+    int best = look_ahead ? choose_ahead(p, item, width, ahead, &c) : choose_least(p, &c);
     settle(p, tensor, &c.list[best]);
 }

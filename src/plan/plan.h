@@ -155,6 +155,7 @@ typedef struct tsr_device_profile {
     unsigned features;     /* that kernels may need: TSR_NEEDS_... */
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
+    bool bins;             /* threads share a pass by bins: src/plan/bins.c */
     bool specialize;       /* numbers classed as special are constants of programs */
     bool truncates_halves; /* what passes store in 16 bits is not rounded to nearest */
     bool fixed;            /* the caller chose the kernels: no fallback candidates */

@@ -138,8 +138,12 @@ static void count_separate(tsr_plan *plan) {
     }
 }
 
+static uint64_t needed_bytes(const tsr_plan *plan) {
+    return plan->tensor_bytes + plan->constant_bytes + plan->copied_blocks_bytes;
+}
+
 static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
-    uint64_t needed = plan->tensor_bytes + plan->constant_bytes + plan->copied_blocks_bytes;
+    uint64_t needed = needed_bytes(plan);
     if (max_bytes && needed > max_bytes)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "%s: tensors and weights need %llu MiB, max_bytes is %llu MiB",
@@ -159,6 +163,10 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     TSR_TRY(tsr_plan_pack(plan));
     count_constants(plan);
     count_copied_blocks(plan);
+    if (plan->device.bins && max_bytes && needed_bytes(plan) > max_bytes) {
+        plan->device.bins = false;
+        TSR_TRY(tsr_plan_pack(plan));
+    }
     count_separate(plan);
     return check_memory(plan, max_bytes);
 }

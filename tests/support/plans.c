@@ -63,7 +63,7 @@ tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT] = {
 static tsr_plan *make_plan(const tsr_graph *graph, plan_device device, tsr_plan_options options) {
     options.device.planes = device == TEXTURES4 ? 4 : 0;
     options.device.language = TSR_GLSL;
-    options.device.software = device == SOFTWARE;
+    options.device.software = options.device.bins = device == SOFTWARE;
     if (device != BUFFERS)
         options.limits = (tsr_layout_limits){.max_texture_size = 2048, .max_planes = 8};
     else

@@ -9,7 +9,7 @@
  * parts can lie in place. */
 extern tsr_lower_fn *const plan_lowerings[TSR_OP_COUNT];
 
-/* TEXTURES4: tensors of 4 planes, though passes can write 8. SOFTWARE: a software rasteriser. */
+/* TEXTURES4: tensors of 4 planes, though passes can write 8. SOFTWARE: llvmpipe. */
 typedef enum plan_device { TEXTURES, BUFFERS, TEXTURES4, SOFTWARE } plan_device;
 
 tsr_plan *plan_for(const tsr_graph *graph, plan_device device, bool half, bool keep_all);

@@ -1,6 +1,4 @@
-/* What a place means for llvmpipe: a pass that writes to a single bin (TSR_BIN) has a single
- * thread.
- */
+/* What a place means for llvmpipe: a single thread computes what lies in one bin (TSR_BIN). */
 #include "plan/pack.h"
 
 #include "base/divide.h"

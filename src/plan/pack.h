@@ -65,12 +65,11 @@ typedef struct packer {
     item *items;
     grids *grids; /* by tensor */
     conflicts conflicts;
-    bool by_time;    /* items are placed in the order of their first passes */
-    double *work;    /* by tensor: of the passes that write it; NULL: the device has no bins */
-    double all_work; /* sum of these */
-    int *next_slice; /* by tensor: the next one of the same root, a root first; 0: none */
-    bool
-        bytes_first; /* places are compared by bytes, and by tsr_pack_serial() if these are equal */
+    bool by_time;     /* items are placed in the order of their first passes */
+    double *work;     /* by tensor: of the passes that write it; NULL: the device has no bins */
+    double all_work;  /* sum of these */
+    int *next_slice;  /* by tensor: the next one of the same root, a root first; 0: none */
+    bool bytes_first; /* tsr_pack_serial() decides between places that need the same bytes only */
     int *most_columns_log2; /* by tensor: of its grids, so that its slices are grids, too */
     int item_count;
     const rect **live; /* of the storages that are being tried */

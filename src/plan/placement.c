@@ -180,7 +180,8 @@ typedef struct trial {
     const grid *grid;
 } trial;
 
-/* shift: of tsr_pack_serial(); 0 where this place is too large, as those around are then. */
+/* shift: of tsr_pack_serial(); 0 where this place needs too many bytes, as those beside it do then.
+ */
 static void try_at(const packer *p, const trial *t, int64_t x, int64_t y, int64_t shift[2],
                    choice *best) {
     const grid *g = t->grid;

@@ -132,9 +132,7 @@ static bool begin_here(network *n, const gl_target *input) {
 }
 
 static void begin_remote(network *n, const gl_target *input) {
-    glBindFramebuffer(GL_FRAMEBUFFER, input->framebuffer);
-    glReadPixels(0, 0, input->width, input->height, GL_RGBA, GL_UNSIGNED_BYTE,
-                 remote_pixels(n->now.remote));
+    gl_read_pixels(input->framebuffer, input->width, input->height, remote_pixels(n->now.remote));
     remote_start(n->now.remote, n->in, n->out);
 }
 

@@ -35,6 +35,13 @@ void gl_target_destroy(gl_target *target) {
     *target = (gl_target){0};
 }
 
+/* Bound to draw to, too: else llvmpipe does not always wait for its draws, see src/gles/tensor.c.
+ */
+void gl_read_pixels(GLuint framebuffer, int width, int height, unsigned char *rgba) {
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
+}
+
 static GLuint compile(GLenum type, const char *text) {
     const char *parts[] = {"#version 300 es\nprecision highp float;\nprecision highp int;\n"
                            "precision highp sampler2D;\n",

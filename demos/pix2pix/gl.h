@@ -14,6 +14,8 @@ typedef struct gl_target {
 /* format: GL_RGBA8, with linear filtering, or GL_RGBA32F, without. */
 bool gl_target_create(gl_target *target, GLenum format, int width, int height);
 void gl_target_destroy(gl_target *target);
+/* RGBA bytes of a framebuffer, from row 0 on; it is bound then. */
+void gl_read_pixels(GLuint framebuffer, int width, int height, unsigned char *rgba);
 
 /* Compiles and links shaders without their #version line; 0 on failure. */
 GLuint gl_program(const char *vertex, const char *fragment);

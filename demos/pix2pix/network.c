@@ -234,8 +234,7 @@ float *network_read_canvas(const network *n, const canvas *c) {
     unsigned char *rgba = malloc(count * 4);
     float *input = malloc(count * 3 * sizeof *input);
     if (rgba && input) {
-        glBindFramebuffer(GL_FRAMEBUFFER, c->target.framebuffer);
-        glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
+        gl_read_pixels(c->target.framebuffer, width, height, rgba);
         for (size_t i = 0; i < count * 3; i++)
             input[i] = (float)rgba[i % count * 4 + i / count] / 255 * (n->high - n->low) + n->low;
     } else {

@@ -65,8 +65,7 @@ unsigned char *picture_read(GLuint framebuffer, int width, int height, bool upsi
     size_t count = (size_t)width * (size_t)height;
     unsigned char *rgba = malloc(count * 4), *rgb = malloc(count * 3);
     if (rgba && rgb) {
-        glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-        glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, rgba);
+        gl_read_pixels(framebuffer, width, height, rgba);
         for (size_t i = 0; i < count; i++) {
             size_t row = i / (size_t)width, from = upside_down ? (size_t)height - 1 - row : row;
             memcpy(rgb + 3 * i, rgba + 4 * (from * (size_t)width + i % (size_t)width), 3);

@@ -103,9 +103,7 @@ static float *make_target(app *a) {
     float *target = malloc(count * 3 * sizeof *target), *picture = read_picture(a);
     bool good = correction && target && picture;
     if (good) {
-        glBindFramebuffer(GL_FRAMEBUFFER, c->target.framebuffer);
-        glReadPixels(0, 0, c->target.width, c->target.height, GL_RGBA, GL_UNSIGNED_BYTE,
-                     correction);
+        gl_read_pixels(c->target.framebuffer, c->target.width, c->target.height, correction);
         correct(a, picture, correction, target);
     } else {
         if (!correction || !target)

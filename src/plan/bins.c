@@ -1,4 +1,6 @@
-/* What a place means for llvmpipe: a single thread computes what lies in one bin (TSR_BIN). */
+/* How evenly llvmpipe's threads share the passes that write a tensor. The rasterizer divides the
+ * render target into bins, squares of TSR_BIN x TSR_BIN texels, and one thread draws each bin, so
+ * that it depends on the tensor's position in the texture. */
 #include "plan/pack.h"
 
 #include "base/divide.h"
@@ -7,12 +9,13 @@
 
 enum { SHADED = 4 }; /* side of the squares that are shaded at once */
 
-/* More bins than threads do not help: other grids may be better for the caches then. */
+/* The most threads that are counted on. With more bins than threads another grid may be better for
+ * the caches. */
 enum { THREADS = 16 };
 
-/* A thread that has all of a plan's work while others wait costs as much as this many times the
- * plan's bytes: on two cores MobileNet then takes 0.7 times as long and a U-Net 0.8 times, in 1.01
- * and 1.05 times as many bytes. */
+/* The weight of time against memory: if one thread did all the work of a plan, that would cost as
+ * much as TIME_FOR_BYTES times its live_bytes_bound. On two cores MobileNet then takes 0.7 times as
+ * long and a U-Net 0.8 times, in 1.01 and 1.05 times as many bytes. */
 enum { TIME_FOR_BYTES = 2 };
 
 /* In multiply-adds, by estimate: a texel that is read or written costs as much as TEXEL of them,
@@ -76,7 +79,7 @@ static double find_share(int64_t at, int64_t length) {
            (double)length;
 }
 
-/* How far a bin's edge lies from the middle of `length` texels from `at` on. */
+/* How far `length` texels that begin at `at` have to move for a bin's edge to cut them in half. */
 static int64_t to_edge(int64_t at, int64_t length) {
     return (TSR_BIN - (at + length / 2 / SHADED * SHADED) % TSR_BIN) % TSR_BIN;
 }

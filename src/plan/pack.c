@@ -117,14 +117,14 @@ rect tsr_pack_slice(const tsr_plan_tensor *t, const rect *root, int columns_log2
 static void place_slice(const packer *p, tsr_plan_tensor *t) {
     const tsr_plan_tensor *root = &p->plan->tensors[t->root];
     const tsr_layout *l = &root->layout;
-    const rect at = {l->texture_x, l->texture_y, l->texture_w, l->texture_h},
-               slice = tsr_pack_slice(t, &at, l->columns_log2);
     t->storage = root->storage;
     if (l->linear) {
         t->layout.texture_x = l->texture_x + t->tile * l->h * l->w;
         t->layout.texture_y = l->texture_y;
         return;
     }
+    const rect at = {l->texture_x, l->texture_y, l->texture_w, l->texture_h},
+               slice = tsr_pack_slice(t, &at, l->columns_log2);
     bool one = (int64_t)t->layout.n * t->layout.tiles == 1;
     tsr_layout_regrid(&t->layout, one ? 0 : l->columns_log2, p->plan->limits.max_texture_size);
     t->layout.texture_x = (int)slice.x;

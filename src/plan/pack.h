@@ -1,5 +1,5 @@
 /* Places tensors in storages. src/plan/placement.c places one tensor, src/plan/pack.c chooses their
- * order; src/plan/bins.c says what a place means for the threads of llvmpipe. */
+ * order; src/plan/bins.c tells how evenly llvmpipe's threads share the work in a place. */
 #ifndef TSR_PLAN_PACK_H
 #define TSR_PLAN_PACK_H
 
@@ -95,9 +95,10 @@ rect tsr_pack_slice(const tsr_plan_tensor *t, const rect *root, int columns_log2
 
 /* False when out of memory. */
 bool tsr_pack_list_work(packer *p);
-/* Of a tensor in this place: the work of the threads that have most of a pass, in bytes that it is
- * worth as much as; 0 without bins. shift: how far to the right, or down, two threads would share
- * what a single one has here; 0: none has that much. */
+/* The time that the tensor's passes take in this place, as a cost in bytes: for each pass the work
+ * of the thread that has most of it; 0 without bins. shift: how far the tensor has to move to the
+ * right, or down, for two threads to share its largest pass that a single thread computes here; 0:
+ * none does. */
 uint64_t tsr_pack_serial(const packer *p, int tensor, const rect *at, int columns_log2,
                          int64_t shift[2]);
 

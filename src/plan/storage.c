@@ -163,6 +163,7 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     TSR_TRY(tsr_plan_pack(plan));
     count_constants(plan);
     count_copied_blocks(plan);
+    /* Memory comes before time. */
     if (plan->device.bins && max_bytes && needed_bytes(plan) > max_bytes) {
         plan->device.bins = false;
         TSR_TRY(tsr_plan_pack(plan));

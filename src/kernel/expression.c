@@ -1,6 +1,8 @@
 #include "kernel/expression.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdint.h>
 #include <string.h>
 
 typedef struct parser {
@@ -85,7 +87,7 @@ static int find_operator(parser *p) {
     return OPERATORS;
 }
 
-static int apply(parser *p, const char *name, int a, int b) {
+static int64_t apply(parser *p, const char *name, int64_t a, int64_t b) {
     switch (*name) {
     case '|':
         return a || b;
@@ -118,7 +120,10 @@ static int parse(parser *p, int precedence) {
          i = find_operator(p)) {
         p->at += strlen(operators[i].text);
         int right = parse(p, operators[i].precedence);
-        value = p->error ? 0 : apply(p, operators[i].text, value, right);
+        int64_t result = p->error ? 0 : apply(p, operators[i].text, value, right);
+        if (result < INT_MIN || result > INT_MAX)
+            return fail(p, "a result that does not fit");
+        value = (int)result;
     }
     return value;
 }

@@ -15,7 +15,7 @@ enum { THREADS = 16 };
 
 /* The weight of time against memory: if one thread did all the work of a plan, that would cost as
  * much as TIME_FOR_BYTES times its live_bytes_bound. On two cores MobileNet then takes 0.7 times as
- * long and a U-Net 0.8 times, in 1.01 and 1.05 times as many bytes. */
+ * long and a U-Net 0.8 times, in 1.03 and 1.05 times as many bytes. */
 enum { TIME_FOR_BYTES = 2 };
 
 /* In multiply-adds, by estimate: a texel that is read or written costs as much as TEXEL of them,

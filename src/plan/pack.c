@@ -39,7 +39,7 @@ static uint64_t excess(const packer *p, const packing *made) {
 }
 
 uint64_t tsr_pack_cost(const packer *p, const packing *made) {
-    enum { EXCESS = 16 };
+    enum { EXCESS = 8 };
     return made->bytes + (EXCESS - 1) * excess(p, made) + made->serial;
 }
 

@@ -30,8 +30,8 @@ int sum_zero(int row, vec2 inverse) { return row; }
 
 // Pixels from x to y - 1 of `size`, a stride apart, of which the tap's are inside an image of `inside` pixels.
 ivec2 within(int offset, int stride, int size, int inside) {
-    int first = offset >= 0 ? 0 : (-offset - 1) / stride + 1;
-    return ivec2(first, offset >= inside ? 0 : min(size, (inside - offset - 1) / stride + 1));
+    int first = offset >= 0 ? 0 : tsr_quotient(-offset - 1, stride) + 1;
+    return ivec2(first, offset >= inside ? 0 : min(size, tsr_quotient(inside - offset - 1, stride) + 1));
 }
 
 void kernel_row(int n, int t, int y, int x) {

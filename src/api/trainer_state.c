@@ -90,7 +90,7 @@ static tsr_status take_states_of(const tsr_trainer *t, const tsr_training_group 
         const tsr_training_state *state = &t->training.states[i];
         if (state->constant == TSR_NONE)
             continue;
-        float *elements;
+        float *elements = NULL;
         TSR_TRY(read_state(&reader, i, by, &elements));
         copy->values[state->constant].data = elements;
     }
@@ -186,7 +186,7 @@ static tsr_status add_constant(tsr_node_list *list, const char *name, tsr_dtype 
 static tsr_status add_state(const state_reader *reader, int i, tsr_node_list *list) {
     const tsr_trainer *t = reader->trainer;
     const tsr_value *value = &t->graph->values[t->training.states[i].before];
-    float *elements;
+    float *elements = NULL;
     TSR_TRY(read_state(reader, i, 0, &elements));
     return add_constant(list, value->name, TSR_DTYPE_F32, &value->shape, elements);
 }

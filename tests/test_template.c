@@ -95,8 +95,8 @@ static void test_expressions(void **state) {
     check_error("${(3}\n", "a parenthesis that is not closed");
     check_error("${3 4}\n", "not an expression");
     check_error("${99999999999}\n", "a number that is too large");
-    check_error("${8888888 * 88888}\n", "a result that does not fit");
-    check_error("${0 - 99999999 * 21 - 99999999}\n", "a result that does not fit");
+    check_error("${8888888 * 88888}\n", "a number that is too large");
+    check_error("${0 - 99999999 * 21 - 99999999}\n", "a number that is too large");
     check_error("${((((((((((((((((((1))))))))))))))))))}\n", "too many parentheses");
 }
 

@@ -122,7 +122,7 @@ static int parse(parser *p, int precedence) {
         int right = parse(p, operators[i].precedence);
         int64_t result = p->error ? 0 : apply(p, operators[i].text, value, right);
         if (result < INT_MIN || result > INT_MAX)
-            return fail(p, "a result that does not fit");
+            return fail(p, "a number that is too large");
         value = (int)result;
     }
     return value;

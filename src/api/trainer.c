@@ -62,6 +62,14 @@ static tsr_status make_tensor(const tsr_trainer *t, int value, tsr_tensor_storag
                                    tensor);
 }
 
+/* Of numbers that are read with others: each is transferred before the first is waited for. */
+static tsr_status make_result(const tsr_trainer *t, int value, tsr_tensor_storage *tensor) {
+    TSR_TRY(make_tensor(t, value, tensor));
+    if (t->device->backend->transfer_outputs)
+        t->device->backend->transfer_outputs(tensor->runner, true);
+    return TSR_OK;
+}
+
 tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tensor,
                            const float *elements) {
     size_t count = (size_t)tsr_shape_count(&tsr_tensor_storage_value(tensor)->shape);
@@ -69,12 +77,17 @@ tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tenso
     return t->device->backend->set_input(tensor->runner, tensor->graph->inputs[0], &from);
 }
 
-tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor,
-                           float *elements) {
+tsr_status tsr_trainer_get_submitted(const tsr_trainer *t, const tsr_tensor_storage *tensor,
+                                     float *elements) {
     size_t count = (size_t)tsr_shape_count(&tsr_tensor_storage_value(tensor)->shape);
     const tsr_elements to = tsr_elements_of_floats(elements, count);
-    TSR_TRY(t->device->backend->submit(tensor->runner));
     return t->device->backend->get_output(tensor->runner, tensor->graph->outputs[0], &to);
+}
+
+tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor,
+                           float *elements) {
+    TSR_TRY(t->device->backend->submit(tensor->runner));
+    return tsr_trainer_get_submitted(t, tensor, elements);
 }
 
 const tsr_tensor_storage *tsr_trainer_tensor(const tsr_trainer *t, int tensor) {
@@ -176,8 +189,8 @@ static tsr_status make_tensors(tsr_trainer *t) {
     for (int i = 0; i < t->graph->input_count; i++)
         if (!is_state(t, t->graph->inputs[i]))
             TSR_TRY(make_tensor(t, t->graph->inputs[i], &t->inputs[i]));
-    TSR_TRY(make_tensor(t, t->training.losses, &t->losses));
-    TSR_TRY(make_tensor(t, t->training.checked, &t->checked));
+    TSR_TRY(make_result(t, t->training.losses, &t->losses));
+    TSR_TRY(make_result(t, t->training.checked, &t->checked));
     return tsr_trainer_make_sample_numbers(t);
 }
 

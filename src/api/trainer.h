@@ -170,6 +170,9 @@ void tsr_trainer_cancel_step(tsr_trainer *t);
 tsr_status tsr_trainer_set(const tsr_trainer *t, const tsr_tensor_storage *tensor,
                            const float *elements);
 tsr_status tsr_trainer_get(const tsr_trainer *t, const tsr_tensor_storage *tensor, float *elements);
+/* The same after its runner was submitted. */
+tsr_status tsr_trainer_get_submitted(const tsr_trainer *t, const tsr_tensor_storage *tensor,
+                                     float *elements);
 /* Of a tensor of states, as it is now. */
 const tsr_tensor_storage *tsr_trainer_tensor(const tsr_trainer *t, int tensor);
 /* Sets it to the elements of the states that tensor `like` has, by state; NULL: as they begin. What

@@ -160,10 +160,12 @@ static tsr_status refuse_step(const tsr_trainer *t) {
 static tsr_status check_step(const tsr_trainer *t, float *loss) {
     const tsr_backend *backend = t->device->backend;
     float checked;
+    TSR_TRY(backend->submit(t->losses.runner));
+    TSR_TRY(backend->submit(t->checked.runner));
     if (backend->wait) /* it reads times, too */
         TSR_TRY(backend->wait(t->runner));
-    TSR_TRY(tsr_trainer_get(t, &t->losses, t->read));
-    TSR_TRY(tsr_trainer_get(t, &t->checked, &checked));
+    TSR_TRY(tsr_trainer_get_submitted(t, &t->losses, t->read));
+    TSR_TRY(tsr_trainer_get_submitted(t, &t->checked, &checked));
     *loss = t->read[0];
     return isfinite(checked) ? TSR_OK : refuse_step(t);
 }

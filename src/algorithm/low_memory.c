@@ -16,30 +16,16 @@ static void take(tsr_plan **plan, tsr_plan *better) {
     *plan = better;
 }
 
-/* Accepts a new plan that suffices with at most `most` bytes, or one with far fewer bytes, since
- * algorithms with fewer intermediate bytes are slower. */
-static void plan_anew(const tsr_graph *graph, const tsr_plan_options *options, uint64_t most,
-                      tsr_plan **plan) {
+/* Takes a new plan that suffices with fewer bytes, or one with far fewer bytes, since algorithms
+ * with fewer intermediate bytes are slower. Does one of both suffice? A new one that does with more
+ * bytes shows that the other one does, whose bound is lower for want of inner tensors. */
+static bool plan_anew(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan) {
     tsr_plan *other;
     if (tsr_plan_create(graph, options, &other) != TSR_OK)
-        return; /* keeps the plan */
-    bool suffices = !needs_much(other) && other->tensor_bytes <= most;
-    if (suffices || other->tensor_bytes < (*plan)->tensor_bytes / 8 * 7)
-        take(plan, other);
-    else
-        tsr_plan_destroy(other);
-}
-
-/* Measured algorithms stay where they need no more bytes than estimated ones that suffice, though
- * their bound may be lower: it counts inner tensors. Else these are taken. False if they do not
- * suffice. */
-static bool plan_as_estimated(const tsr_graph *graph, const tsr_plan_options *options,
-                              tsr_plan **plan) {
-    tsr_plan *other;
-    if (tsr_plan_create(graph, options, &other) != TSR_OK)
-        return false;
+        return false; /* keeps the plan */
     bool suffices = !needs_much(other);
-    if (suffices && other->tensor_bytes < (*plan)->tensor_bytes)
+    uint64_t bytes = (*plan)->tensor_bytes;
+    if (other->tensor_bytes < (suffices ? bytes : bytes / 8 * 7))
         take(plan, other);
     else
         tsr_plan_destroy(other);
@@ -130,18 +116,16 @@ tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options
     TSR_TRY(tsr_plan_create(graph, options, plan));
     if (options->device.software || options->keep_all || !needs_much(*plan))
         return TSR_OK;
-    uint64_t most = (*plan)->tensor_bytes;
     tsr_plan_options measured = *options;
     measured.again = true;
     tsr_plan_options estimated = measured; /* the measured best may need many intermediate bytes */
     estimated.choices = NULL;
-    if (options->choices && plan_as_estimated(graph, &estimated, plan))
-        return TSR_OK;
-    const tsr_plan_options less[] = {with_less_memory(&measured), estimated,
+    const tsr_plan_options less[] = {estimated, with_less_memory(&measured),
                                      with_less_memory(&estimated)};
-    for (int i = options->choices ? 0 : 2; i < 3 && needs_much(*plan); i++)
-        plan_anew(graph, &less[i], most, plan);
-    if (!options->device.fixed && needs_much(*plan))
+    bool suffices = false;
+    for (int i = options->choices ? 0 : 2; i < 3 && !suffices; i++)
+        suffices = plan_anew(graph, &less[i], plan);
+    if (!options->device.fixed && !suffices)
         plan_with_fallbacks(graph, &less[2], plan);
     return TSR_OK;
 }

@@ -130,7 +130,7 @@ const char *tsr_optimizer_pass_name(int index) {
 }
 
 const char *tsr_optimizer_pass_text(int index) {
-    return index >= 0 && index < TSR_OPTIMIZER_COUNT ? tsr_optimizer_passes[index].text : NULL;
+    return index >= 0 && index < TSR_OPTIMIZER_COUNT ? tsr_optimizer_texts[index] : NULL;
 }
 
 tsr_status tsr_session_optimizer_pass_sized(const tsr_session *session, int index,

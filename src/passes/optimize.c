@@ -10,7 +10,12 @@
 #define OUTSIDE_RUN(name) false, NULL
 
 const tsr_optimizer_pass_info tsr_optimizer_passes[TSR_OPTIMIZER_COUNT] = {
-#define TSR_OPTIMIZER_PASS(name, kind, text) {#name, text, kind##_RUN(name)},
+#define TSR_OPTIMIZER_PASS(name, kind, text) {#name, kind##_RUN(name)},
+#include "passes/passes.def"
+};
+
+const char *const tsr_optimizer_texts[TSR_OPTIMIZER_COUNT] = {
+#define TSR_OPTIMIZER_PASS(name, kind, text) text,
 #include "passes/passes.def"
 };
 

@@ -13,11 +13,13 @@ typedef enum tsr_optimizer_pass {
 } tsr_optimizer_pass;
 
 typedef struct tsr_optimizer_pass_info {
-    const char *name, *text;
+    const char *name;
     bool required;
     tsr_status (*run)(tsr_graph *graph); /* NULL: it is not run by tsr_optimize() */
 } tsr_optimizer_pass_info;
 extern const tsr_optimizer_pass_info tsr_optimizer_passes[TSR_OPTIMIZER_COUNT];
+/* What each does; apart, so that a page's modules, which tell nobody, are linked without. */
+extern const char *const tsr_optimizer_texts[TSR_OPTIMIZER_COUNT];
 
 /* Which passes run, and what they did. */
 typedef struct tsr_optimizer {

@@ -17,8 +17,7 @@ static void take(tsr_plan **plan, tsr_plan *better) {
 }
 
 /* Takes a new plan that suffices with fewer bytes, or one with far fewer bytes, since algorithms
- * with fewer intermediate bytes are slower. Does one of both suffice? A new one that does with more
- * bytes shows that the other one does, whose bound is lower for want of inner tensors. */
+ * with fewer intermediate bytes are slower. True if it suffices, taken or not. */
 static bool plan_anew(const tsr_graph *graph, const tsr_plan_options *options, tsr_plan **plan) {
     tsr_plan *other;
     if (tsr_plan_create(graph, options, &other) != TSR_OK)
@@ -122,10 +121,11 @@ tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options
     estimated.choices = NULL;
     const tsr_plan_options less[] = {estimated, with_less_memory(&measured),
                                      with_less_memory(&estimated)};
-    bool suffices = false;
-    for (int i = options->choices ? 0 : 2; i < 3 && !suffices; i++)
-        suffices = plan_anew(graph, &less[i], plan);
-    if (!options->device.fixed && !suffices)
+    for (int i = options->choices ? 0 : 2; i < 3 && needs_much(*plan); i++)
+        if (plan_anew(graph, &less[i], plan) && i == 0)
+            return TSR_OK; /* estimated algorithms, or measured ones in no more bytes, whose bound
+                              is lower for want of inner tensors */
+    if (!options->device.fixed && needs_much(*plan))
         plan_with_fallbacks(graph, &less[2], plan);
     return TSR_OK;
 }

@@ -1,5 +1,5 @@
 /* The plan of a session: with the requested algorithms, or, if its tensors need much more memory
- * than live_bytes_bound, a low-memory plan with fallback candidates. */
+ * than live_bytes_bound, with estimated ones, or a low-memory plan with fallback candidates. */
 #ifndef TSR_ALGORITHM_LOW_MEMORY_H
 #define TSR_ALGORITHM_LOW_MEMORY_H
 

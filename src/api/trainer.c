@@ -62,7 +62,8 @@ static tsr_status make_tensor(const tsr_trainer *t, int value, tsr_tensor_storag
                                    tensor);
 }
 
-/* Of numbers that are read with others: each is transferred before the first is waited for. */
+/* Of numbers that are read with others: from the second step on all are transferred before the
+ * first is waited for. */
 static tsr_status make_result(const tsr_trainer *t, int value, tsr_tensor_storage *tensor) {
     TSR_TRY(make_tensor(t, value, tensor));
     if (t->device->backend->transfer_outputs)

@@ -438,10 +438,10 @@ typedef struct tsr_session_desc {
      * matrix product when the session is made: milliseconds. Layers that are not measured in time
      * have the algorithm of the least estimate. The device keeps the results, and so does the cache
      * on disk. 0: nothing is measured; layers measured earlier, with this or another batch or image
-     * size, have the algorithm found then. Negative: estimates everywhere. Where tensors would need
-     * more than 1.15 times the bytes that are alive at one time, on a GPU, the session gets
-     * estimates after all, unless they need no less; or, where these need as much, a low-memory
-     * plan: for a few layers candidates that need less memory, though they are slower. */
+     * size, have the algorithm found then. Negative: estimates everywhere. Where tensors on a
+     * GPU would need more than 1.15 times the bytes that are alive at one time, the session gets
+     * estimates instead if they need less; where that is still too much, a low-memory plan: for a
+     * few layers candidates that need less memory, though they are slower. */
     int tune_ms;
     const tsr_dim_binding *dims;
     int dim_count;

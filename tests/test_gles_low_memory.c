@@ -73,8 +73,8 @@ static void test_measured_layers(void **state) {
     tsr_graph_destroy(graph);
 }
 
-/* What leaves less than the estimated algorithm stays as measured, though without the latter's
- * inner tensors the bound is lower, too. */
+/* A measured algorithm that needs fewer bytes than the estimated one stays, though the plan is not
+ * tight: the bound is lower, too, as it counts the estimated one's inner tensors. */
 static void test_lower_bound(void **state) {
     (void)state;
     enum { NODES = 7, LAST = NODES - 1 };

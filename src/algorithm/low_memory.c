@@ -123,8 +123,8 @@ tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options
                                      with_less_memory(&estimated)};
     for (int i = options->choices ? 0 : 2; i < 3 && needs_much(*plan); i++)
         if (plan_anew(graph, &less[i], plan) && i == 0)
-            return TSR_OK; /* estimated algorithms, or measured ones in no more bytes, whose bound
-                              is lower for want of inner tensors */
+            return TSR_OK; /* if measured algorithms need no more bytes than estimated ones, they
+                              stay: only their bound is lower, as they have fewer inner tensors */
     if (!options->device.fixed && needs_much(*plan))
         plan_with_fallbacks(graph, &less[2], plan);
     return TSR_OK;

@@ -62,8 +62,8 @@ static tsr_status make_tensor(const tsr_trainer *t, int value, tsr_tensor_storag
                                    tensor);
 }
 
-/* Of numbers that are read with others: from the second step on all are transferred before the
- * first is waited for. */
+/* A tensor that check_step() reads: submitting its runner starts the transfer to memory, so that
+ * several are under way at once. The first read prepares the transfer. */
 static tsr_status make_result(const tsr_trainer *t, int value, tsr_tensor_storage *tensor) {
     TSR_TRY(make_tensor(t, value, tensor));
     if (t->device->backend->transfer_outputs)

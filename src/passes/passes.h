@@ -18,7 +18,7 @@ typedef struct tsr_optimizer_pass_info {
     tsr_status (*run)(tsr_graph *graph); /* NULL: it is not run by tsr_optimize() */
 } tsr_optimizer_pass_info;
 extern const tsr_optimizer_pass_info tsr_optimizer_passes[TSR_OPTIMIZER_COUNT];
-/* What each does; apart, so that a page's modules, which tell nobody, are linked without. */
+/* What each pass does: an array of its own, which the linker leaves out of a page's modules. */
 extern const char *const tsr_optimizer_texts[TSR_OPTIMIZER_COUNT];
 
 /* Which passes run, and what they did. */

@@ -112,7 +112,7 @@ WGPUBuffer tsr_webgpu_buffer(const tsr_runner *r, int tensor) {
     return t->constant ? r->constants[tensor] : r->storages[t->storage];
 }
 
-/* Few texels are packed here instead: on an H100 a transfer takes 50 microseconds. */
+/* A small input is packed on the CPU: a pass for it takes 50 microseconds on an H100. */
 bool tsr_webgpu_converts(const tsr_runner *r, int value, const tsr_elements *from) {
     enum { FEW_BYTES = 256 };
     const tsr_plan *plan = r->base.plan;

@@ -90,7 +90,7 @@ tsr_status tsr_webgpu_measure(tsr_backend_device *device, tsr_device_peaks *peak
 
 /* The buffer that holds a tensor, other than the staging tensor. */
 WGPUBuffer tsr_webgpu_buffer(const tsr_runner *runner, int tensor);
-/* Does a pass convert an input in this form? */
+/* Does a pass convert an input in this form? Otherwise the CPU packs its texels. */
 bool tsr_webgpu_converts(const tsr_runner *runner, int value, const tsr_elements *from);
 
 int tsr_webgpu_readback_count(const tsr_runner *runner); /* of outputs, of all runs in flight */

@@ -13,7 +13,7 @@
 #define O_VECTOR ivec4
 #define o_stored(v) ivec4(v)
 #endif
-#for j PLANES
+#for j TARGETS
 layout(location = $j) out highp O_VECTOR o_plane$j;
 #endfor
 
@@ -36,7 +36,9 @@ void main() {
 #else
     int n = tsr_quotient(k, u.O_tiles), t = k - n * u.O_tiles;
 #endif
-#if PIXEL_STRIDE == 1
+#if MORE
+    int first = tsr_draw.x, x = column * ${O_PLANES} + first; // plane
+#elif PIXEL_STRIDE == 1
     int x = column * PLANES;
 #else
     int width = u.O_tile_width / PIXEL_STRIDE, phase = tsr_quotient(column, width); // fragments of one phase side by side
@@ -44,6 +46,14 @@ void main() {
 #endif
 #if ROW_FORM
     kernel_row(n, t, y, x);
+#elif MORE
+#for j PLANES
+    o_texel.z = first + $j;
+    v$j = kernel(n, t, y, min(x + $j, u.O_W - 1));
+#for i MORE
+    v${PLANES * (i + 1) + j} = tsr_more$i;
+#endfor
+#endfor
 #else
 #for j PLANES
     o_texel.z = $j;
@@ -51,12 +61,16 @@ void main() {
 #endfor
 #endif
 #for j PLANES
+#if MORE
+    o_texel.z = first + $j;
+#else
     o_texel.z = $j;
+#endif
     v$j = tsr_post(v$j, n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1));
 #endfor
 #if O_PADDED
     bvec4 holds = lessThan(ivec4(4 * t) + ivec4(0, 1, 2, 3), ivec4(u.O_C)); // padding channels stay zero, or what stands for it
-#for j PLANES
+#for j TARGETS
 #if O_PADDING
     v$j = mix(vec4(u.O_padding), v$j, holds);
 #else
@@ -65,11 +79,11 @@ void main() {
 #endfor
 #endif
 #if ROUNDED
-#for j PLANES
+#for j TARGETS
     v$j = tsr_round_half(v$j);
 #endfor
 #endif
-#for j PLANES
+#for j TARGETS
     o_plane$j = o_stored(v$j);
 #endfor
 }

@@ -12,9 +12,13 @@ precision highp float;
 precision highp sampler2D;
 precision highp sampler2DArray;
 
-// What a fragment computes: the pixels of all planes, x, x + PIXEL_STRIDE, ...
-#for j PLANES
+// What a fragment computes: the pixels of all planes, x, x + PIXEL_STRIDE, ...; then, of a pass that writes more tensors, those of
+// each of these, whose kernel sets tsr_more0, ... beside its result. Such a pass has PLANES of O_PLANES planes in a draw.
+#for j TARGETS
 vec4 v$j;
+#endfor
+#for i MORE
+vec4 tsr_more$i;
 #endfor
 ivec3 o_texel; // the one being computed: column, row (from u.O_begin on), plane
 

@@ -1,5 +1,7 @@
 /* Gradients of convolutions' weights and of max pools on a GPU backend, held against cpu: every
  * kernel, stride, pad, dilation and group, of one to three spatial axes. */
+#include <string.h>
+
 #include "support/case_text.h"
 #include "support/main.h"
 #include "support/op_cases.h"
@@ -155,10 +157,60 @@ static void test_max_pools(void **state) {
     expect_no_failed_case();
 }
 
+/* Of shapes in every layout, with outputs that are joined or converted, or have post-ops. */
+static void test_updates(void **state) {
+    (void)state;
+    need_gpu();
+    static const char *const readers[] = {" -> y m n",
+                                          " -> a m n; Relu a -> y",
+                                          " -> a b n; Concat b a -> y axis=0",
+                                          " -> a m b; Cast b -> y to=3; Cast a -> z to=3",
+                                          " -> a b c; Add a b -> d; Mul d c -> y",
+                                          " -> a b n; Relu b -> y"};
+    for (int i = 0; i < some_cases(32); i++) {
+        random_source r = random_from((uint32_t)i);
+        int shape[5], rank = random_int(&r, 1, 5);
+        for (int axis = 0; axis < rank; axis++)
+            shape[axis] = random_int(&r, 1, rank > 3 ? 5 : 9);
+        const char *list = text_list(shape, rank);
+        case_text text = {""};
+        text_add(&text, "AdamUpdate x[%s] g[%s] v[%s] h{%s} f%s%s", list, list, list, list,
+                 i % 3 ? "<0.5,0.125,1.5,0.75>" : "<0,0.125,1,1>",
+                 readers[i % (int)(sizeof readers / sizeof *readers)]);
+        if (i % 2 && !strchr(text.text, ';'))
+            text_add(&text, " alpha=0.5 beta=0.75 epsilon=0.25 norm_coefficient=0.5");
+        check((op_case){.opset = 13, .weights_mean = 3, .nans = i % 3 ? 0 : 1, .no_half = true},
+              "%s", text.text);
+    }
+    static const op_case cases[] = {
+        CASE(13, "AdamUpdate x[40,3,5,5] g[40,3,5,5] v[40,3,5,5] h{40,3,5,5} f[4] -> y m n",
+             .weights_mean = 3, .mean = 2, .big = true, .no_half = true),
+        /* Each output is the next one's input. */
+        CASE(13,
+             "AdamUpdate x[5,6,4,4] g[5,6,4,4] v[5,6,4,4] h{5,6,4,4} f<1,0.5,1,1> -> a b c; "
+             "AdamUpdate a g b c f -> y m n",
+             .weights_mean = 3, .no_half = true),
+        /* A smaller and a larger texture one after the other. */
+        CASE(13,
+             "AdamUpdate x[2,3,4,4] g[2,3,4,4] v[2,3,4,4] h{2,3,4,4} f<1,0.5,1,1> -> a! b! c!; "
+             "AdamUpdate o[70] p[70] q[70] h1{70} f -> d! e! i!; "
+             "AdamUpdate r[9,8,4,4] s[9,8,4,4] t[9,8,4,4] h2{9,8,4,4} f -> y m n",
+             .weights_mean = 3, .no_half = true),
+        CASE(13,
+             "AdamUpdate x[8,4,3,3] g[8,4,3,3] v[8,4,3,3] h{8,4,3,3} f<1,0.5,1,1> -> a b c; "
+             "Split a -> p q axis=0; Relu p -> y; Relu q -> z; Relu b -> m; Relu c -> n",
+             .weights_mean = 3, .no_half = true),
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check(cases[i], "%s", cases[i].text);
+    expect_no_failed_case();
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_max_pools),
+        cmocka_unit_test(test_updates),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -187,6 +187,8 @@ static void bad_updates(void **state) {
            "heavy");
     refuse("Adam r[] t:int64[] x[3] g[3] v[3] h[3] -> y alpha=1.5", "between 0 and 1");
     refuse("Adam r[] t:int64[] x[3] g[3] v[3] h[3] -> y beta=-0.5", "between 0 and 1");
+    refuse("AdamUpdate x[3] g[3] v[3] h[3] f[4] -> y m n alpha=1.5", "between 0 and 1");
+    refuse("AdamUpdate x[3] g[3] v[3] h[3] f[4] -> y m n beta=-0.5", "between 0 and 1");
 }
 
 int run_program(void) {

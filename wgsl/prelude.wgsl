@@ -18,21 +18,28 @@ fn tsr_pack_half(v: vec2f) -> u32 {
     return halves.x | (halves.y << 16);
 }
 #if O_BYTES
-@group(0) @binding(1) var<storage, read_write> O_data: array<u32>;
-fn O_store(i: i32, v: vec4f) { O_data[i] = pack4x8unorm(v); }
+alias Stored = u32;
+fn tsr_stored(v: vec4f) -> Stored { return pack4x8unorm(v); }
 #elif O_TEXEL == 1
-@group(0) @binding(1) var<storage, read_write> O_data: array<vec2u>;
-fn O_store(i: i32, v: vec4f) { O_data[i] = vec2u(tsr_pack_half(v.xy), tsr_pack_half(v.zw)); }
+alias Stored = vec2u;
+fn tsr_stored(v: vec4f) -> Stored { return vec2u(tsr_pack_half(v.xy), tsr_pack_half(v.zw)); }
 #elif O_TEXEL > 1
-@group(0) @binding(1) var<storage, read_write> O_data: array<u32>;
-fn O_store(i: i32, v: vec4f) {
+alias Stored = u32;
+fn tsr_stored(v: vec4f) -> Stored {
     let bytes = (vec4u(vec4i(v)) & vec4u(255)) << vec4u(0, 8, 16, 24);
-    O_data[i] = bytes.x | bytes.y | bytes.z | bytes.w;
+    return bytes.x | bytes.y | bytes.z | bytes.w;
 }
 #else
-@group(0) @binding(1) var<storage, read_write> O_data: array<vec4f>;
-fn O_store(i: i32, v: vec4f) { O_data[i] = v; }
+alias Stored = vec4f;
+fn tsr_stored(v: vec4f) -> Stored { return v; }
 #endif
+@group(0) @binding(1) var<storage, read_write> O_data: array<Stored>;
+fn O_store(i: i32, v: vec4f) { O_data[i] = tsr_stored(v); }
+// The tensors that a pass writes beside the output; its kernel sets tsr_more0, ... beside its result.
+#for m MORE
+@group(0) @binding(${3 + SOURCES + m}) var<storage, read_write> more$m_data: array<Stored>;
+var<private> tsr_more$m: vec4f;
+#endfor
 
 // Of numbers that are not negative: less work than for those with a sign.
 fn tsr_quotient(a: i32, b: i32) -> i32 { return i32(u32(a) / u32(b)); }

@@ -107,6 +107,12 @@ static void build_blocks(tsr_runner *r) {
     r->base.allocated_bytes += bytes;
 }
 
+static void build_framebuffers(tsr_runner *r) {
+    for (int i = 0; i < r->base.plan->pass_count; i++)
+        if (r->base.plan->passes[i].more_count)
+            glGenFramebuffers(1, &r->passes[i].framebuffer);
+}
+
 /* For arrays of floats: other forms are prepared when they are used. */
 static tsr_status build_input(tsr_runner *r, int i) {
     const tsr_elements floats = tsr_gpu_floats_of(&r->base, r->base.graph->inputs[i]);
@@ -150,6 +156,7 @@ static tsr_status finish_packing(tsr_runner *r, int i) {
     tsr_gles_end_packing(r);
     r->base.allocated_bytes += r->base.plan->constant_bytes + tsr_gpu_tensor_bytes(&r->base);
     build_blocks(r);
+    build_framebuffers(r);
     choose_clears(r);
     tsr_progress_stage(r->base.options.progress, 1);
     return TSR_OK;
@@ -241,6 +248,7 @@ void tsr_gles_unbuild(tsr_runner *r) {
     glDeleteBuffers(1, &r->blocks);
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         tsr_gles_release_weights(r, i);
+        glDeleteFramebuffers(1, &r->passes[i].framebuffer);
         if (r->passes[i].program)
             tsr_program_release(&r->device->programs, r->passes[i].program);
     }

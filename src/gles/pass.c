@@ -86,6 +86,23 @@ static void draw_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     }
 }
 
+/* Of a pass that writes several tensors: some planes of each at a time, as many as there are render
+ * targets for. */
+static void draw_planes(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p,
+                        const tsr_layout *l) {
+    GLuint textures[1 + TSR_MAX_MORE];
+    const int count = tsr_pass_count_writes(pass);
+    for (int i = 0; i < count; i++)
+        textures[i] = tsr_gles_target(r, tsr_pass_written(pass, i))->texture;
+    tsr_bind_framebuffer(&r->device->bindings, p->framebuffer);
+    tsr_bind_viewport(&r->device->bindings, l->texture_x, l->texture_y, l->texture_w, l->texture_h);
+    for (int plane = 0; plane < l->planes; plane += pass->planes) {
+        tsr_planes_attach(textures, count, plane, pass->planes);
+        tsr_bind_draw_args(p->program, (const int[TSR_MAX_DRAW_ARGS]){plane});
+        glDrawArrays(GL_TRIANGLES, 0, 3);
+    }
+}
+
 static int channel_bits(const tsr_layout *l) {
     if (l->bytes)
         return 8;
@@ -130,6 +147,10 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     tsr_bindings *b = &r->device->bindings;
     tsr_bind_program(b, p->program, &p->params);
     bind_textures(r, pass, p);
+    if (pass->more_count) {
+        draw_planes(r, pass, p, l);
+        return;
+    }
     const uniform_blocks blocks = find_blocks(r, pass, p); /* binds another framebuffer */
     tsr_bind_framebuffer(b, tsr_gles_target(r, pass->output)->framebuffer);
     if (p->clears)

@@ -174,11 +174,11 @@ static tsr_status set_weights(tsr_runner *r, int constant, const float *elements
 /* NaN in every tensor but the inputs. */
 static void poison(const tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
-    for (int i = 0; i < plan->pass_count; i++) {
-        int tensor = plan->passes[i].output;
-        if (plan->passes[i].kind != TSR_PASS_CPU)
+    for (int i = 0; i < plan->pass_count; i++)
+        for (int k = 0; k < tsr_pass_count_writes(&plan->passes[i]); k++) {
+            int tensor = tsr_pass_written(&plan->passes[i], k);
             tsr_target_poison(tsr_gles_target(r, tensor), tsr_plan_layout(plan, tensor));
-    }
+        }
 }
 
 static tsr_status start_reading(tsr_runner *r) {

@@ -46,7 +46,8 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     const char *sources[TSR_MAX_SOURCES];
     int inputs = 0;
     tsr_source_names(pass, sources);
-    tsr_constants_add(names, "PLANES", output->planes);
+    int planes = pass->more_count ? pass->planes : output->planes;
+    tsr_constants_add(names, "PLANES", planes);
     tsr_constants_add(names, "PIXEL_STRIDE", output->pixel_stride);
     for (int i = 0; i < pass->kernel->field_count; i++) {
         const tsr_field *field = &pass->kernel->fields[i];
@@ -64,6 +65,9 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     int constants = names->count;
     for (int i = 0; i < pass->source_count; i++)
         name_source(names, plan, pass, i, sources[i]);
+    tsr_constants_add(names, "O_PLANES", output->planes);
+    tsr_constants_add(names, "MORE", pass->more_count);
+    tsr_constants_add(names, "TARGETS", planes * (1 + pass->more_count));
     tsr_constants_add(names, "O_TEXEL", texel_of(output));
     tsr_constants_add(names, "O_PADDING", output->padding != 0);
     tsr_constants_add(names, "O_LINEAR", output->linear);
@@ -97,7 +101,7 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
     tsr_text_add(&p->head,
                  "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n",
                  params->int_count / 4);
-    if (pass->kernel->draw_arg_count)
+    if (pass->kernel->draw_arg_count || pass->more_count)
         tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
     if (variant)
         tsr_text_add(&p->head, "#define TSR_VARIANT of_%llx\n", (unsigned long long)variant);

@@ -123,6 +123,16 @@ tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
     return check_framebuffer(low->planes + high->planes, low->format);
 }
 
+void tsr_planes_attach(const GLuint *textures, int count, int first, int planes) {
+    GLenum buffers[TSR_MAX_PLANES];
+    for (int i = 0; i < count * planes; i++) {
+        buffers[i] = GL_COLOR_ATTACHMENT0 + (GLenum)i;
+        glFramebufferTextureLayer(GL_FRAMEBUFFER, buffers[i], textures[i / planes], 0,
+                                  first + i % planes);
+    }
+    glDrawBuffers(count * planes, buffers);
+}
+
 void tsr_target_destroy(tsr_target *target) {
     glDeleteFramebuffers(1, &target->framebuffer);
     glDeleteTextures(1, &target->texture);

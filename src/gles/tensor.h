@@ -21,6 +21,9 @@ void tsr_target_destroy(tsr_target *target);
 tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
                                   const tsr_storage *high, GLuint high_texture,
                                   GLuint *framebuffer);
+/* Makes the bound framebuffer render to `planes` planes, from `first` on, of each of several
+ * textures of this format. */
+void tsr_planes_attach(const GLuint *textures, int count, int first, int planes);
 /* The internal format of textures that store it. */
 GLenum tsr_texel_internal_format(tsr_texel_format format);
 /* Clears the bound framebuffer's planes: to zero, or to NaN or what else stands out. */

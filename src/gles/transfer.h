@@ -17,6 +17,7 @@ typedef struct tsr_gles_pass {
     tsr_weights *weights; /* NULL if the kernel has no table, or reads a texture of the caller's */
     GLuint table;         /* texture; 0 if the kernel has none */
     GLuint blocks;        /* buffer: the table, if the pass reads it as uniform blocks */
+    GLuint framebuffer;   /* of a pass that writes several tensors; else 0 */
     bool clears;          /* its textures first: they hold nothing else, see tsr_plan_clears() */
 } tsr_gles_pass;
 

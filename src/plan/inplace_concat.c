@@ -96,7 +96,7 @@ static int stride_at(const tsr_layout *whole, int tile) {
  * it is kept between runs. Not what has tiles of two pixel strides itself. */
 static bool can_be_slice(const tsr_plan_tensor *t, const tsr_layout *whole, int tile) {
     const tsr_layout *l = &t->layout;
-    return !t->constant && t->first_pass >= 0 && l->planes == whole->planes &&
+    return !t->constant && !t->alone && t->first_pass >= 0 && l->planes == whole->planes &&
            l->pixel_stride == stride_at(whole, tile) && l->format == whole->format &&
            l->linear == whole->linear && !l->first_tiles;
 }
@@ -132,7 +132,8 @@ tsr_pass *tsr_plan_find_host(const tsr_plan *plan, int post_count, int tensor) {
     tsr_pass *host = NULL;
     int writers = 0;
     for (int i = 0; i < plan->pass_count; i++)
-        if (plan->passes[i].kind != TSR_PASS_CPU && plan->passes[i].output == tensor) {
+        if (plan->passes[i].kind != TSR_PASS_CPU && plan->passes[i].output == tensor &&
+            !plan->passes[i].more_count) {
             host = &plan->passes[i];
             writers++;
         }
@@ -401,7 +402,12 @@ static int most_part_columns(const concats *c, const tsr_pass *split, int root) 
                                     (int)tsr_min(c->columns_log2[root], most));
 }
 
-/* A part that is kept would keep the whole; other plans rely on the grid of a separate one. */
+/* A copy is not worth more than a sixteenth of the memory. */
+static bool costs_more_than_copy(const concats *c, uint64_t live_bytes) {
+    return count_live_bytes(c) > live_bytes / 16 * 17;
+}
+
+/* A part that is kept would keep the whole; the grid of one that is alone stays. */
 static void try_part(const concats *c, const tsr_pass *split) {
     const tsr_plan *plan = c->plan;
     int from = split->sources[0], part = split->output, root = plan->tensors[from].root;
@@ -411,13 +417,13 @@ static void try_part(const concats *c, const tsr_pass *split) {
         return;
     int most = most_part_columns(c, split, root);
     int columns_log2 = (int)tsr_min(most, whole->columns_log2);
-    if ((plan->tensors[root].separate && columns_log2 < whole->columns_log2) ||
+    if ((plan->tensors[root].alone && columns_log2 < whole->columns_log2) ||
         !can_regrid(plan, whole, columns_log2) ||
         (count_tiles(l) > 1 && !can_regrid(plan, l, columns_log2)))
         return;
     uint64_t before = count_live_bytes(c);
     place(c, part, (parent){from, split->tile});
-    if (has_feedback(c) || count_live_bytes(c) > before)
+    if (has_feedback(c) || costs_more_than_copy(c, before))
         place(c, part, (parent){TSR_NONE, 0});
     else
         c->columns_log2[root] = most;

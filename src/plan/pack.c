@@ -171,7 +171,7 @@ static void list_requirements(packer *p) {
 static void visit_conflicts(const tsr_plan *plan, int *counts, int *others) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        int written = plan->tensors[pass->output].root;
+        int written = plan->tensors[pass->output].root; /* what it writes beside it is alone */
         for (int s = 0; s < tsr_pass_count_reads(pass); s++) {
             int read = plan->tensors[tsr_pass_read(pass, s)].root;
             int *of_written = &counts[written], *of_read = &counts[read];

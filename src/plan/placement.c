@@ -41,7 +41,8 @@ static bool fits_device(const packer *p, int64_t w, int64_t h) {
 static tsr_storage storage_for(const packer *p, int tensor, const grid *g) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
     tsr_texel_format format = tsr_pack_in_buffer(p) ? TSR_TEXEL_F32 : t->layout.format;
-    return (tsr_storage){g->w, g->h, tsr_plan_storage_planes(t), format, t->plain, t->separate};
+    return (tsr_storage){g->w,     g->h,       tsr_plan_storage_planes(t), format, t->plain,
+                         t->alone, t->separate};
 }
 
 static int64_t texels(const tsr_layout *l) {
@@ -66,7 +67,7 @@ static void fill_blocks(const packer *p, int tensor, tsr_layout *l) {
 
 void tsr_pack_list_grids(const packer *p, int tensor, grids *out) {
     const tsr_plan_tensor *t = &p->plan->tensors[tensor];
-    const bool other_grids = !t->layout.linear && !t->plain && !t->separate;
+    const bool other_grids = !t->layout.linear && !t->plain && !t->alone;
     tsr_layout l = t->layout;
     if (other_grids && p->plan->device.software)
         fill_blocks(p, tensor, &l);
@@ -209,7 +210,7 @@ static void try_corner(const packer *p, const trial *t, int64_t x, int64_t y, ch
 static bool can_share(packer *p, int tensor, int storage) {
     const tsr_storage *s = &p->now.storages[storage];
     const tsr_storage needed = storage_for(p, tensor, &p->grids[tensor].list[0]);
-    return !s->plain && !s->separate && s->planes == needed.planes && s->format == needed.format &&
+    return !s->plain && !s->alone && s->planes == needed.planes && s->format == needed.format &&
            list_live(p, tensor, storage);
 }
 
@@ -292,7 +293,7 @@ static choice try_new(packer *p, int tensor, const grid *g) {
     choice best = {.growth = UINT64_MAX};
     p->live_count = 0;
     list_members(p, first.storages);
-    if (!t->plain && !t->separate)
+    if (!t->plain && !t->alone)
         try_corner(p, &first, 0, 0, &best);
     if (best.growth == UINT64_MAX)
         best = (choice){{{0, 0, g->w, g->h}, g->columns_log2, {low, high}, {TSR_NONE, TSR_NONE}},
@@ -309,7 +310,7 @@ static void list_choices(packer *p, int tensor, int width, choices *out) {
     out->count = 1;
     out->list[0] = try_new(p, tensor, first_grid(&p->grids[tensor], width));
     mark_conflicts(p, tensor);
-    if (!t->plain && !t->separate && !p->plan->keep_all)
+    if (!t->plain && !t->alone && !p->plan->keep_all)
         try_all(p, tensor, t->in_two, count, out);
 }
 

@@ -323,6 +323,34 @@ void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor) {
     pass->sources[pass->source_count++] = tensor;
 }
 
+/* Fragments of all of them have the same coordinates, so that each lies alone at the origin of its
+ * storage. */
+void tsr_pass_also_writes(tsr_plan *plan, tsr_pass *pass, int tensor) {
+    tsr_plan_tensor *output = &plan->tensors[pass->output], *other = &plan->tensors[tensor];
+    if (plan->status != TSR_OK)
+        return;
+    if (pass->more_count == TSR_MAX_MORE || !tsr_layout_same(&output->layout, &other->layout)) {
+        tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
+                                     "a pass cannot write these tensors at once: they are too "
+                                     "many, or their layouts differ"));
+        return;
+    }
+    output->alone = other->alone = true;
+    other->first_pass = output->first_pass;
+    pass->more[pass->more_count++] = tensor;
+    pass->planes = output->layout.planes;
+    while (pass->planes > 1 && pass->planes * (1 + pass->more_count) > plan->limits.max_planes)
+        pass->planes /= 2;
+}
+
+int tsr_pass_count_writes(const tsr_pass *pass) {
+    return pass->kind == TSR_PASS_CPU ? 0 : 1 + pass->more_count;
+}
+
+int tsr_pass_written(const tsr_pass *pass, int i) {
+    return i == 0 ? pass->output : pass->more[i - 1];
+}
+
 void tsr_pass_groups(tsr_pass *pass, int64_t count) {
     enum { MOST = 65535 };
     int64_t rows = (count + MOST - 1) / MOST;
@@ -345,6 +373,8 @@ void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, cons
 
 int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
+    if (pass->kind == TSR_PASS_DRAW && pass->more_count)
+        return l->planes / pass->planes;
     if (pass->kind != TSR_PASS_DRAW || !pass->draw_count)
         return pass->kind == TSR_PASS_DRAW;
     if (pass->block_rows >= l->tiles)

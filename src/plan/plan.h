@@ -12,7 +12,7 @@
  * or buffer that an output is transferred through: src/gpu/transfer.h. */
 enum { TSR_STAGING_TENSOR = 0 };
 
-enum { TSR_MAX_SOURCES = 14, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
+enum { TSR_MAX_SOURCES = 14, TSR_MAX_MORE = 2, TSR_MAX_PASS_POSTS = TSR_MAX_POSTS + 4 };
 
 typedef struct tsr_pass tsr_pass;
 
@@ -93,8 +93,11 @@ struct tsr_pass {
     const tsr_kernel *kernel; /* NULL unless it is TSR_PASS_DRAW, as args */
     const tsr_arg *args;      /* by field of the kernel */
     int output;               /* tensor; 0 for TSR_PASS_CPU */
-    int value;                /* of TSR_PASS_UPLOAD */
-    int tile;                 /* of TSR_PASS_CONCAT and TSR_PASS_SPLIT */
+    int more[TSR_MAX_MORE];   /* tensors that it writes, too: tsr_pass_also_writes() */
+    int more_count;
+    int planes; /* that a draw writes of each, if there are more; else all are written at once */
+    int value;  /* of TSR_PASS_UPLOAD */
+    int tile;   /* of TSR_PASS_CONCAT and TSR_PASS_SPLIT */
     int source_count, post_count;
     int sources[TSR_MAX_SOURCES]; /* the kernel's inputs, then operands of post-ops */
     const tsr_before *before;     /* source 0 is read through it; NULL: as it is */
@@ -119,7 +122,8 @@ typedef struct tsr_plan_tensor {
     const float *constant;     /* elements, uploaded once; NULL for tensors that are computed */
     bool keep;                 /* inputs, outputs, kept tensors: readable after a run */
     bool plain;                /* a 2D texture instead of a layer of an array */
-    bool separate;             /* in a storage of its own: see tsr_plan_options */
+    bool alone;                /* in a storage of its own, in the grid of its layout */
+    bool separate;             /* alone and shared by plans: see tsr_plan_options */
     int first_pass, last_pass; /* that write and read it; -1 for inputs, pass_count for what stays
                                   readable after a run */
     int storage;               /* TSR_NONE for constants */
@@ -136,7 +140,7 @@ typedef struct tsr_plan_tensor {
 typedef struct tsr_storage {
     int texture_w, texture_h, planes;
     tsr_texel_format format; /* of textures */
-    bool plain, separate;
+    bool plain, alone, separate;
 } tsr_storage;
 
 /* What suits fragments of a GPU, which OpenGL ES does not tell. */
@@ -273,7 +277,8 @@ void tsr_plan_find_lifetimes(tsr_plan *plan);
  * transfer on a GPU that renders in tiles? Without, it loads and stores the tensor's texels; with,
  * it stores all and loads none. Nothing that is readable then may be in these textures. */
 bool tsr_plan_clears(const tsr_plan *plan, int pass);
-/* The most bytes alive during one pass. change: of pass_count + 1, overwritten. */
+/* The most bytes alive during one pass; no other tensor can use those of one that is alone. change:
+ * of pass_count + 1, overwritten. */
 uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change);
 /* Before nodes are lowered: sets value_planes of what is to be joined with others. */
 void tsr_plan_expect_concats(tsr_plan *plan);
@@ -423,6 +428,9 @@ tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, co
 /* Appends a pass of another kind than TSR_PASS_DRAW. */
 tsr_pass *tsr_plan_pass_of(tsr_plan *plan, tsr_pass_kind kind, int output);
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor);
+/* The latest pass writes this tensor beside its output: what its kernel leaves in tsr_more0, of the
+ * next one in tsr_more1. All have the same layout. Post-ops change the output alone. */
+void tsr_pass_also_writes(tsr_plan *plan, tsr_pass *pass, int tensor);
 /* Workgroups of a kernel of form `entry`, folded so that no dimension exceeds WebGPU's 65535. */
 void tsr_pass_groups(tsr_pass *pass, int64_t count);
 /* A pass that copies, and broadcasts where output is larger; post-ops are fused into it. */
@@ -446,6 +454,9 @@ int tsr_pass_blocks_tensor(const tsr_pass *pass);
 /* The tensors that a pass reads: its sources, and a table that is computed. */
 int tsr_pass_count_reads(const tsr_pass *pass);
 int tsr_pass_read(const tsr_pass *pass, int i);
+/* The tensors that it writes: none if it runs on the CPU. */
+int tsr_pass_count_writes(const tsr_pass *pass);
+int tsr_pass_written(const tsr_pass *pass, int i);
 /* How often the pass is drawn; 0 for what is not. Rectangles of a texture that a draw's tiles are
  * not in one of count once. */
 int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass);

@@ -13,6 +13,10 @@ static bool is_usual(tsr_plan *plan, int tensor, int value) {
            tsr_layout_same(&t->layout, &usual);
 }
 
+static void separate(tsr_plan_tensor *tensor) {
+    tensor->alone = tensor->separate = true;
+}
+
 /* An output that its node wrote in another layout, or that is also an input, is copied. */
 static tsr_status separate_output(tsr_plan *plan, int value) {
     const tsr_value *v = &plan->graph->values[value];
@@ -23,7 +27,7 @@ static tsr_status separate_output(tsr_plan *plan, int value) {
     }
     plan->value_tensor[value] = tensor;
     plan->value_axis[value] = tsr_layout_channel_axis(v->shape.rank);
-    plan->tensors[tensor].separate = true;
+    separate(&plan->tensors[tensor]);
     return plan->status;
 }
 
@@ -32,7 +36,7 @@ tsr_status tsr_plan_separate(tsr_plan *plan) {
     for (int i = 0; i < graph->input_count; i++) {
         int tensor = plan->value_tensor[graph->inputs[i]];
         if (tensor != TSR_NONE)
-            plan->tensors[tensor].separate = true;
+            separate(&plan->tensors[tensor]);
     }
     for (int i = 0; i < graph->output_count; i++)
         if (graph->values[graph->outputs[i]].producer != TSR_NONE)

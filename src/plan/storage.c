@@ -23,10 +23,12 @@ void tsr_plan_find_lifetimes(tsr_plan *plan) {
         tensors[i].first_pass = tensors[i].last_pass = -1;
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        tsr_plan_tensor *output = &tensors[tensors[pass->output].root];
-        if (pass->kind != TSR_PASS_CPU && output->first_pass < 0)
-            output->first_pass = i;
-        output->last_pass = i;
+        for (int j = 0; j < tsr_pass_count_writes(pass); j++) {
+            tsr_plan_tensor *output = &tensors[tensors[tsr_pass_written(pass, j)].root];
+            if (output->first_pass < 0)
+                output->first_pass = i;
+            output->last_pass = i;
+        }
         for (int j = 0; j < tsr_pass_count_reads(pass); j++)
             tensors[tensors[tsr_pass_read(pass, j)].root].last_pass = i;
     }
@@ -56,7 +58,7 @@ bool tsr_plan_clears(const tsr_plan *plan, int pass) {
     const tsr_plan_tensor *tensors = plan->tensors;
     int output = plan->passes[pass].output, root = tensors[output].root;
     const tsr_plan_tensor *t = &tensors[root];
-    if (plan->passes[pass].kind != TSR_PASS_DRAW || t->first_pass != pass)
+    if (plan->passes[pass].kind != TSR_PASS_DRAW || t->first_pass != pass || t->alone)
         return false;
     const tsr_storage *s = &plan->storages[t->storage];
     const tsr_layout *l = &tensors[output].layout; /* of what is drawn: a slice, maybe */
@@ -91,8 +93,8 @@ uint64_t tsr_plan_live_bytes(const tsr_plan *plan, uint64_t *change) {
         const tsr_plan_tensor *t = &plan->tensors[j];
         if (t->constant || t->root != j || (t->first_pass < 0 && !t->keep))
             continue;
-        change[t->first_pass < 0 ? 0 : t->first_pass] += tile_bytes(&t->layout);
-        if (t->last_pass < plan->pass_count)
+        change[t->first_pass < 0 || t->alone ? 0 : t->first_pass] += tile_bytes(&t->layout);
+        if (t->last_pass < plan->pass_count && !t->alone)
             change[t->last_pass + 1] -= tile_bytes(&t->layout);
     }
     for (int i = 0; i < plan->pass_count; i++) {

@@ -153,7 +153,8 @@ WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
     WGPUBindGroupEntry entries[TSR_WEBGPU_BUFFERS + 1];
     memset(entries, 0, sizeof entries);
     size_t count = 0;
-    for (int binding = 0; binding < TSR_BIND_SOURCES + pass->source_count; binding++) {
+    const int more = TSR_BIND_SOURCES + pass->source_count;
+    for (int binding = 0; binding < more + pass->more_count; binding++) {
         if (binding == TSR_BIND_TABLE && !pass->kernel->table)
             continue;
         WGPUBindGroupEntry *e = &entries[count++];
@@ -165,6 +166,8 @@ WGPUBindGroup tsr_webgpu_make_group(const tsr_runner *r, const tsr_pass *pass,
             bind_range(table, e);
         else if (binding == TSR_BIND_OUTPUT)
             bind_range(range_of(r, pass->output), e);
+        else if (binding >= more)
+            bind_range(range_of(r, pass->more[binding - more]), e);
         else
             bind_range(range_of(r, pass->sources[binding - TSR_BIND_SOURCES]), e);
     }

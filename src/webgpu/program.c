@@ -34,13 +34,14 @@ static WGPUBindGroupLayout create_layout(const tsr_backend_device *d, const tsr_
     WGPUBindGroupLayoutEntry entries[TSR_WEBGPU_BUFFERS + 1];
     memset(entries, 0, sizeof entries);
     size_t count = 0;
-    for (int binding = 0; binding < TSR_BIND_SOURCES + pass->source_count; binding++) {
+    const int more = TSR_BIND_SOURCES + pass->source_count;
+    for (int binding = 0; binding < more + pass->more_count; binding++) {
         if (binding == TSR_BIND_TABLE && !pass->kernel->table)
             continue;
         entries[count].binding = (uint32_t)binding;
         entries[count].visibility = WGPUShaderStage_Compute;
         entries[count++].buffer.type = binding == TSR_BIND_PARAMS ? WGPUBufferBindingType_Uniform
-                                       : binding == TSR_BIND_OUTPUT
+                                       : binding == TSR_BIND_OUTPUT || binding >= more
                                            ? WGPUBufferBindingType_Storage
                                            : WGPUBufferBindingType_ReadOnlyStorage;
     }

@@ -12,10 +12,10 @@ enum {
     TSR_BIND_PARAMS,  /* uniform: src/webgpu/shader.h */
     TSR_BIND_OUTPUT,  /* storage, read and written */
     TSR_BIND_TABLE,   /* storage, read; absent where a pass has none */
-    TSR_BIND_SOURCES, /* and on */
+    TSR_BIND_SOURCES, /* and on; then what else the pass writes */
 };
 
-/* Storage buffers of a pass: output, table and sources. */
+/* Storage buffers of a pass: output, table and sources; a pass without a table may write more. */
 enum { TSR_WEBGPU_BUFFERS = 8, TSR_WEBGPU_SOURCES = TSR_WEBGPU_BUFFERS - 2 };
 
 typedef struct tsr_pipeline {

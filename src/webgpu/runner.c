@@ -214,13 +214,13 @@ static tsr_status draw_output(tsr_runner *r, int value, const tsr_pixels *pixels
 /* NaN in every tensor but the inputs. */
 static tsr_status poison(const tsr_runner *r) {
     const tsr_plan *plan = r->base.plan;
-    for (int i = 0; i < plan->pass_count; i++) {
-        int tensor = plan->passes[i].output;
-        const tsr_layout *l = tsr_plan_layout(plan, tensor);
-        if (plan->passes[i].kind != TSR_PASS_CPU)
+    for (int i = 0; i < plan->pass_count; i++)
+        for (int k = 0; k < tsr_pass_count_writes(&plan->passes[i]); k++) {
+            int tensor = tsr_pass_written(&plan->passes[i], k);
+            const tsr_layout *l = tsr_plan_layout(plan, tensor);
             TSR_TRY(tsr_buffer_poison(r->device, tsr_webgpu_buffer(r, tensor), tsr_tensor_offset(l),
                                       tsr_layout_bytes(l)));
-    }
+        }
     return TSR_OK;
 }
 

@@ -31,6 +31,7 @@ static void list_names(const tsr_plan *plan, const tsr_pass *pass, tsr_constants
     }
     tsr_constants_add(names, "INPUTS", inputs);
     tsr_constants_add(names, "SOURCES", pass->source_count);
+    tsr_constants_add(names, "MORE", pass->more_count);
     tsr_constants_add(names, "O_TEXEL", texel_of(tsr_plan_layout(plan, pass->output)));
     tsr_constants_add(names, "O_PADDING", tsr_plan_layout(plan, pass->output)->padding != 0);
     tsr_constants_add(names, "O_BYTES", tsr_plan_layout(plan, pass->output)->bytes);

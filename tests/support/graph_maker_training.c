@@ -52,3 +52,19 @@ bool make_update(node_maker *m, tsr_op op) {
         text_add(&m->text, " epsilon=0.125");
     return true;
 }
+
+bool make_adam_update(node_maker *m, tsr_op op) {
+    static const char *const factors[] = {"1,0.125,1,1", "0.5,0.25,1.5,0.75", "0,0.125,1,0.5"};
+    int x = pick(m, is_float);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    begin(m, tsr_op_get_info(op)->name, x);
+    for (int i = 0; i < 2; i++)
+        add_weights(m, 'w', shape->rank, shape->dim);
+    add_weights(m, 'p', shape->rank, shape->dim);
+    text_add(&m->text, " f%d<%s>", m->node, DRAW_ONE_OF(m, factors));
+    add_outputs(m, 3);
+    text_add(&m->text, " epsilon=0.125 norm_coefficient=%d.0", draw(m, 0, 1));
+    return true;
+}

@@ -20,8 +20,10 @@ static unsigned sides_of_source(const tsr_plan *plan, int tensor) {
 }
 
 /* A program that writes to no storage writes to a transfer's staging texture. */
-static unsigned planes_of_output(const tsr_plan *plan, const tsr_pass *pass) {
+static unsigned count_targets(const tsr_plan *plan, const tsr_pass *pass) {
     int storage = plan->tensors[pass->output].storage;
+    if (pass->more_count)
+        return (unsigned)(pass->planes * (1 + pass->more_count));
     return storage == TSR_NONE ? 1 : (unsigned)plan->storages[storage].planes;
 }
 
@@ -34,5 +36,5 @@ uint64_t tsr_gles_variant(const tsr_backend_device *device, const tsr_plan *plan
     uint64_t variant = sides_of_table(pass);
     for (int i = 0; i < pass->source_count; i++)
         variant = variant << 2 | sides_of_source(plan, pass->sources[i]);
-    return variant << 4 | planes_of_output(plan, pass);
+    return variant << 4 | count_targets(plan, pass);
 }

@@ -1,0 +1,34 @@
+/* The rule of AdamUpdate. */
+#include "graph/rules.h"
+#include "graph/update.h"
+
+#include "base/error.h"
+
+tsr_adam tsr_adam_of(const tsr_node *node) {
+    return (tsr_adam){
+        1 - tsr_attr_float(node, "alpha", 0.9f), 1 - tsr_attr_float(node, "beta", 0.999f),
+        tsr_attr_float(node, "epsilon", 1e-6f), tsr_attr_float(node, "norm_coefficient", 0)};
+}
+
+static bool is_part(float x) {
+    return x >= 0 && x <= 1;
+}
+
+tsr_status tsr_infer_adam_update(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *x = tsr_node_in(graph, node, TSR_ADAM_X);
+    const tsr_adam adam = tsr_adam_of(node);
+    TSR_TRY(tsr_require_float(graph, node, TSR_ADAM_INPUTS));
+    if (!is_part(adam.mean_part) || !is_part(adam.square_part))
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "alpha and beta have to be between 0 and 1");
+    for (int i = TSR_ADAM_GRADIENT; i < TSR_ADAM_FACTORS; i++) {
+        const tsr_value *value = tsr_node_in(graph, node, i);
+        if (!tsr_shape_equal(&value->shape, &x->shape))
+            return tsr_fail(TSR_ERROR_SHAPE, "input %d ('%s') has shape %s, its tensor ('%s') %s",
+                            i, value->name, tsr_shape_text(&value->shape), x->name,
+                            tsr_shape_text(&x->shape));
+    }
+    TSR_TRY(tsr_require_vector(tsr_node_in(graph, node, TSR_ADAM_FACTORS), 4));
+    for (int i = 0; i < TSR_ADAM_OUTPUTS; i++)
+        TSR_TRY(tsr_set_output(graph, node, i, x->dtype, &x->shape));
+    return TSR_OK;
+}

@@ -4,6 +4,7 @@
 #include <float.h>
 
 #include "base/error.h"
+#include "graph/update.h"
 
 static int scaled(tsr_builder *b, int value, float factor) {
     return TSR_BUILD(b, TSR_OP_Mul, value, tsr_build_number(b, factor));
@@ -25,6 +26,7 @@ typedef struct update {
     int tensor;
     int before, gradient;
     int finite, factor; /* the gradient counts as 0 unless finite, times factor; TSR_NONE: 1 */
+    int factors;        /* of AdamUpdate; TSR_NONE for other updates */
     bool decays;
 } update;
 
@@ -49,25 +51,24 @@ static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u
     return g;
 }
 
-/* What a state becomes. */
-static int build_average(tsr_training *t, tsr_builder *b, int state, int part, int now) {
-    if (b->status != TSR_OK)
-        return TSR_NONE;
-    tsr_training_set_after(t, state, tsr_build_average(b, t->states[state].before, part, now));
-    return t->states[state].after;
-}
-
 static int build_adam(tsr_training *t, tsr_builder *b, const update *u) {
     const tsr_trainer_desc *d = t->desc;
-    int mean = add_update_state(t, b, u, "mean"), variance = add_update_state(t, b, u, "variance");
-    int square = TSR_BUILD(b, TSR_OP_Pow, build_gradient(t, b, u), tsr_build_number(b, 2));
-    int m = build_average(t, b, mean, tsr_build_number(b, 1 - d->beta1), build_gradient(t, b, u)),
-        v = build_average(t, b, variance, tsr_build_number(b, 1 - d->beta2), square);
-    int root = TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Sqrt, v),
-                         number(t, b, TSR_VARIANCE_FACTOR)),
-        divisor = TSR_BUILD(b, TSR_OP_Add, root, tsr_build_number(b, d->epsilon));
-    return TSR_BUILD(b, TSR_OP_Mul, TSR_BUILD(b, TSR_OP_Div, m, divisor),
-                     number(t, b, TSR_STEP_SIZE));
+    const bool decays = u->decays && d->update != TSR_UPDATE_ADAMW;
+    const tsr_attr attrs[] = {tsr_float_attr("alpha", d->beta1), tsr_float_attr("beta", d->beta2),
+                              tsr_float_attr("epsilon", d->epsilon),
+                              tsr_float_attr("norm_coefficient", decays ? d->weight_decay : 0)};
+    const int mean = add_update_state(t, b, u, "mean"),
+              variance = add_update_state(t, b, u, "variance");
+    if (b->status != TSR_OK)
+        return TSR_NONE;
+    const int in[TSR_ADAM_INPUTS] = {u->before, u->gradient, t->states[mean].before,
+                                     t->states[variance].before, u->factors};
+    int out[TSR_ADAM_OUTPUTS];
+    tsr_build_several(b, TSR_OP_AdamUpdate, TSR_ADAM_INPUTS, in, sizeof attrs / sizeof *attrs,
+                      attrs, TSR_ADAM_OUTPUTS, out);
+    tsr_training_set_after(t, mean, out[1]);
+    tsr_training_set_after(t, variance, out[2]);
+    return out[0];
 }
 
 /* The momentum's state becomes momentum * before + gradient. */
@@ -85,16 +86,13 @@ static int build_sgd(tsr_training *t, tsr_builder *b, const update *u) {
     int change = d->momentum != 0 ? build_momentum(t, b, u) : build_gradient(t, b, u);
     if (d->momentum != 0 && d->nesterov)
         change = TSR_BUILD(b, TSR_OP_Add, build_gradient(t, b, u), scaled(b, change, d->momentum));
-    return TSR_BUILD(b, TSR_OP_Mul, change, number(t, b, TSR_STEP_SIZE));
+    return TSR_BUILD(b, TSR_OP_Sub, u->before,
+                     TSR_BUILD(b, TSR_OP_Mul, change, number(t, b, TSR_STEP_SIZE)));
 }
 
 static void build_update(tsr_training *t, tsr_builder *b, const update *u) {
-    const tsr_trainer_desc *d = t->desc;
-    int kept = u->before,
-        change = d->update == TSR_UPDATE_SGD ? build_sgd(t, b, u) : build_adam(t, b, u);
-    if (u->decays && d->update == TSR_UPDATE_ADAMW)
-        kept = TSR_BUILD(b, TSR_OP_Mul, kept, number(t, b, TSR_WEIGHT_FACTOR));
-    t->tensors[u->tensor].after = TSR_BUILD(b, TSR_OP_Sub, kept, change);
+    t->tensors[u->tensor].after =
+        t->desc->update == TSR_UPDATE_SGD ? build_sgd(t, b, u) : build_adam(t, b, u);
     tsr_training_build_parts(t, b, u->tensor);
 }
 
@@ -176,6 +174,24 @@ static int build_clip_factor(tsr_training *t, tsr_builder *b, int squares) {
     return TSR_BUILD(b, TSR_OP_Div, limit, norm);
 }
 
+/* Of AdamUpdate. made: those of tensors that AdamW does not shrink, of those that it does; TSR_NONE
+ * until there are some. */
+static int build_factors(tsr_training *t, tsr_builder *b, const update *u, int made[2]) {
+    const tsr_attr axis = tsr_int_attr("axis", 0);
+    const tsr_shape one = {1, {1}};
+    const bool shrinks = u->decays && t->desc->update == TSR_UPDATE_ADAMW;
+    if (t->desc->update == TSR_UPDATE_SGD || made[shrinks] != TSR_NONE)
+        return made[shrinks];
+    const int number_one = tsr_build_reshape(b, tsr_build_number(b, 1), &one),
+              gradient = TSR_BUILD(b, TSR_OP_Where, u->finite,
+                                   u->factor == TSR_NONE ? tsr_build_number(b, 1) : u->factor,
+                                   tsr_build_number(b, 0)),
+              factors[] = {tsr_build_reshape(b, gradient, &one), number(t, b, TSR_STEP_SIZE),
+                           number(t, b, TSR_VARIANCE_FACTOR),
+                           shrinks ? number(t, b, TSR_WEIGHT_FACTOR) : number_one};
+    return made[shrinks] = tsr_build_with(b, TSR_OP_Concat, 4, factors, 1, &axis);
+}
+
 /* Where `finite` is not so it stays as it was. */
 static int build_statistics(const tsr_training *t, tsr_builder *b, const tsr_training_group *group,
                             int tensor, int finite) {
@@ -210,6 +226,7 @@ static void update_others(tsr_training *t, tsr_builder *b, const tsr_training_gr
 /* A loss or gradients that are infinite or NaN would spoil all weights: gradients count as 0. */
 void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const tsr_training_group *group,
                                 int loss, const int *gradients) {
+    int factors[2] = {TSR_NONE, TSR_NONE};
     update *updates = list_updates(t, b, group, gradients);
     int squares = build_sum_of_squares(b, updates, group->parameter_tensors);
     int checked = TSR_BUILD(b, TSR_OP_Add, squares, tsr_training_magnitude(b, loss));
@@ -220,6 +237,7 @@ void tsr_training_build_updates(tsr_training *t, tsr_builder *b, const tsr_train
     for (int i = 0; i < group->parameter_tensors && b->status == TSR_OK; i++) {
         updates[i].finite = finite;
         updates[i].factor = factor;
+        updates[i].factors = build_factors(t, b, &updates[i], factors);
         build_update(t, b, &updates[i]);
     }
 }
@@ -236,6 +254,9 @@ void tsr_training_build_averages(tsr_training *t, tsr_builder *b) {
             tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
             return;
         }
-        build_average(t, b, state, number(t, b, TSR_AVERAGE_PART), t->tensors[i].after);
+        tsr_training_set_after(t, state,
+                               tsr_build_average(b, t->states[state].before,
+                                                 number(t, b, TSR_AVERAGE_PART),
+                                                 t->tensors[i].after));
     }
 }

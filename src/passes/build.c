@@ -86,27 +86,52 @@ static tsr_node *new_node(tsr_builder *b) {
     return node;
 }
 
+/* New values; false after a failure. */
+static bool make_outputs(tsr_builder *b, int count, int *outputs) {
+    for (int i = 0; i < count; i++) {
+        outputs[i] = tsr_add_value(b->graph, b->node->name, "part");
+        if (outputs[i] == TSR_NONE)
+            tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
+    }
+    return b->status == TSR_OK;
+}
+
+static tsr_status fill_node(tsr_builder *b, tsr_node *node, tsr_op op, int input_count,
+                            const int *inputs, int output_count, const int *outputs) {
+    TSR_TRY(tsr_make_node(b->graph, b->node->name, op, inputs, input_count, outputs[0], node));
+    if (output_count == 1)
+        return TSR_OK;
+    node->outputs = TSR_NEW(b->graph->arena, output_count, int);
+    if (!node->outputs)
+        return tsr_out_of_memory(b->graph);
+    memcpy(node->outputs, outputs, (size_t)output_count * sizeof *outputs);
+    node->output_count = output_count;
+    return TSR_OK;
+}
+
+void tsr_build_several(tsr_builder *b, tsr_op op, int input_count, const int *inputs,
+                       int attr_count, const tsr_attr *attrs, int output_count, int *outputs) {
+    for (int i = 0; i < output_count; i++)
+        outputs[i] = TSR_NONE;
+    tsr_node *node =
+        b->status == TSR_OK && make_outputs(b, output_count, outputs) ? new_node(b) : NULL;
+    if (!node)
+        return;
+    tsr_status status = fill_node(b, node, op, input_count, inputs, output_count, outputs);
+    if (status == TSR_OK) {
+        node->attrs = (tsr_attr *)copy_attrs(b, attr_count, attrs);
+        node->attr_count = attr_count;
+        status = node->attrs ? tsr_infer_node(b->graph, node) : tsr_out_of_memory(b->graph);
+        b->told = node->attrs && status != TSR_OK;
+    }
+    tsr_build_fail(b, status);
+}
+
 int tsr_build_with(tsr_builder *b, tsr_op op, int input_count, const int *inputs, int attr_count,
                    const tsr_attr *attrs) {
-    if (b->status != TSR_OK)
-        return TSR_NONE;
-    int output = tsr_add_value(b->graph, b->node->name, "part");
-    tsr_node *node = new_node(b);
-    if (!node)
-        return TSR_NONE;
-    if (output == TSR_NONE)
-        return tsr_build_fail(b, TSR_ERROR_OUT_OF_MEMORY);
-    tsr_status status =
-        tsr_make_node(b->graph, b->node->name, op, inputs, input_count, output, node);
-    if (status != TSR_OK)
-        return tsr_build_fail(b, status);
-    node->attrs = (tsr_attr *)copy_attrs(b, attr_count, attrs);
-    node->attr_count = attr_count;
-    if (!node->attrs)
-        return tsr_build_fail(b, tsr_out_of_memory(b->graph));
-    status = tsr_infer_node(b->graph, node);
-    b->told = status != TSR_OK;
-    return status == TSR_OK ? output : tsr_build_fail(b, status);
+    int output;
+    tsr_build_several(b, op, input_count, inputs, attr_count, attrs, 1, &output);
+    return b->status == TSR_OK ? output : TSR_NONE;
 }
 
 int tsr_build(tsr_builder *b, tsr_op op, int input_count, const int *inputs) {
@@ -184,6 +209,10 @@ int tsr_build_index(tsr_builder *b, int64_t index) {
 
 tsr_attr tsr_int_attr(const char *name, int64_t i) {
     return (tsr_attr){.name = name, .kind = TSR_ATTR_INT, .i = i};
+}
+
+tsr_attr tsr_float_attr(const char *name, float f) {
+    return (tsr_attr){.name = name, .kind = TSR_ATTR_FLOAT, .f = f};
 }
 
 tsr_attr tsr_build_ints_attr(tsr_builder *b, const char *name, int count, const int64_t *ints) {

@@ -44,6 +44,9 @@ typedef struct tsr_builder {
 int tsr_build(tsr_builder *b, tsr_op op, int input_count, const int *inputs);
 int tsr_build_with(tsr_builder *b, tsr_op op, int input_count, const int *inputs, int attr_count,
                    const tsr_attr *attrs);
+/* The same of an operator that has several outputs. */
+void tsr_build_several(tsr_builder *b, tsr_op op, int input_count, const int *inputs,
+                       int attr_count, const tsr_attr *attrs, int output_count, int *outputs);
 /* The value is the replaced node's output i, too, if it has that. */
 void tsr_build_output(tsr_builder *b, int i, int value);
 /* Makes the last node write the replaced node's output 0. */
@@ -73,6 +76,7 @@ int tsr_build_cast_like(tsr_builder *b, int value, int like);
 int tsr_build_average(tsr_builder *b, int before, int part, int now);
 
 tsr_attr tsr_int_attr(const char *name, int64_t i);
+tsr_attr tsr_float_attr(const char *name, float f);
 /* The list is copied. */
 tsr_attr tsr_build_ints_attr(tsr_builder *b, const char *name, int count, const int64_t *ints);
 

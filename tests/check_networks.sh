@@ -106,7 +106,9 @@ if [ ${#gpus[@]} -gt 0 ]; then
         within "$(basename "$sketch")" "$source/demos/models/edges2emoji.onnx" --range -1:1 -i "$sketch" \
             --backends "$backends"
     done
-    for model in '16 none' '16 batch' '16 instance' '64 none' '64 batch' '64 instance'; do
+    unets=('16 none' '16 batch' '16 instance' '64 none')
+    [ "${TSR_TEST_CASES:-}" != all ] || unets+=('64 batch' '64 instance')
+    for model in "${unets[@]}"; do
         read -r ngf norm <<<"$model"
         check "make_models $model" "$build/make_models" pix2pix --ngf "$ngf" --norm "$norm" -o unet.onnx
         within "U-Net-256, ngf $ngf, norm $norm" unet.onnx --rtol 0 --atol 1e-4 --backends "$backends"

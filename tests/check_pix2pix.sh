@@ -122,11 +122,11 @@ error() { # error PICTURE: how far it is from the correction, by points that wer
         done
     done | awk 'NF { for (c = 1; c < 4; c++) { d = $(c + 3) - $c; sum += d < 0 ? -d : d } } END { printf "%d", sum }'
 }
-is_half() { # is_half NAME BEFORE AFTER
+is_better() { # is_better NAME BEFORE AFTER PERCENT: that are left of the error at most
     local before after
     before=$(error "$2")
     after=$(error "$3")
-    [ "${before:-0}" -gt 1000 ] && [ "${after:-$before}" -le $((before / 2)) ] && good=yes || good=no
+    [ "${before:-0}" -gt 1000 ] && [ "${after:-$before}" -le $((before * $4 / 100)) ] && good=yes || good=no
     report $good "$1" "$before before, $after after"
 }
 are_same() { # are_same NAME PICTURE PICTURE
@@ -149,7 +149,7 @@ mkdir learned
 check 'a lesson on gles' "$pix2pix" --out learned --script lesson.txt
 grep -q 'GL error' err && good=no || good=yes
 report $good 'no GL error in it'
-is_half 'it has learned' gles-before-output.png gles-after-output.png
+is_better 'it has learned' gles-before-output.png gles-after-output.png 50
 are_same 'undone' gles-before-output.png undone-output.png
 are_same 'redone' gles-after-output.png redone-output.png
 are_same 'other sessions keep it' gles-after-output.png switched-output.png
@@ -160,9 +160,13 @@ model=learned/pix2pix-001.onnx as_tool gles-after gles
     lesson cpu
     printf 'key B\nwait\nsave carried\nkey Ctrl+Z\nwait\nkey B B\nwait\nsave cpu-undone\n'
 } >lesson.txt
-check 'a lesson on a thread' "$pix2pix" --backend cpu --script lesson.txt
-is_half 'it has learned, too' cpu-before-output.png cpu-after-output.png
-is_half 'gles has what the thread learned' cpu-before-output.png carried-output.png
+# On the CPU the shipped network takes minutes; a small one of random weights learns less.
+"$build/make_models" pix2pix --ngf 4 -o taught.onnx
+taught=(--model taught.onnx) left=90
+[ "${TSR_TEST_CASES:-}" != all ] || taught=() left=50
+check 'a lesson on a thread' "$pix2pix" --backend cpu "${taught[@]}" --script lesson.txt
+is_better 'it has learned, too' cpu-before-output.png cpu-after-output.png $left
+is_better 'gles has what the thread learned' cpu-before-output.png carried-output.png $left
 are_same 'undone on gles, seen on cpu' cpu-before-output.png cpu-undone-output.png
 
 # A lesson that is disturbed begins again; drawing goes on meanwhile; nine of them, which is one more than can be undone.
@@ -250,8 +254,9 @@ check 'the clock goes on in another window' look asked-input.png 256 256
 
 # ---- no growth ----
 
-# The hand-drawn sketches that are shipped: over a thousand frames after the first two.
+# The hand-drawn sketches that are shipped: all of them are over a thousand frames.
 sketches=("$source"/demos/sketches/hand_*.txt)
+[ "${TSR_TEST_CASES:-}" = all ] || sketches=("${sketches[@]:0:5}")
 draw() { # draw NAME SKETCH...
     local name=$1 sketch
     shift

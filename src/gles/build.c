@@ -109,7 +109,7 @@ static void build_blocks(tsr_runner *r) {
 
 static void build_framebuffers(tsr_runner *r) {
     for (int i = 0; i < r->base.plan->pass_count; i++)
-        if (r->base.plan->passes[i].more_count)
+        if (tsr_pass_writes_more(&r->base.plan->passes[i]))
             glGenFramebuffers(1, &r->passes[i].framebuffer);
 }
 

@@ -147,7 +147,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     tsr_bindings *b = &r->device->bindings;
     tsr_bind_program(b, p->program, &p->params);
     bind_textures(r, pass, p);
-    if (pass->more_count) {
+    if (tsr_pass_writes_more(pass)) {
         draw_planes(r, pass, p, l);
         return;
     }

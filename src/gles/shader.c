@@ -46,7 +46,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     const char *sources[TSR_MAX_SOURCES];
     int inputs = 0;
     tsr_source_names(pass, sources);
-    int planes = pass->more_count ? pass->planes : output->planes;
+    int planes = tsr_pass_writes_more(pass) ? pass->planes : output->planes;
     tsr_constants_add(names, "PLANES", planes);
     tsr_constants_add(names, "PIXEL_STRIDE", output->pixel_stride);
     for (int i = 0; i < pass->kernel->field_count; i++) {
@@ -101,7 +101,7 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
     tsr_text_add(&p->head,
                  "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_i[%d];\n",
                  params->int_count / 4);
-    if (pass->kernel->draw_arg_count || pass->more_count)
+    if (pass->kernel->draw_arg_count || tsr_pass_writes_more(pass))
         tsr_text_add(&p->head, "uniform highp ivec4 tsr_draw;\n");
     if (variant)
         tsr_text_add(&p->head, "#define TSR_VARIANT of_%llx\n", (unsigned long long)variant);

@@ -28,7 +28,7 @@ static double count_texels(const tsr_plan *plan, int tensor) {
 
 /* A node's multiply-adds are shared by its passes. */
 static double work_of(const tsr_plan *plan, const tsr_pass *pass, const int *pass_counts) {
-    double texels = (1 + pass->more_count) * count_texels(plan, pass->output);
+    double texels = tsr_pass_count_writes(pass) * count_texels(plan, pass->output);
     for (int i = 0; i < pass->source_count; i++)
         texels += count_texels(plan, pass->sources[i]);
     if (pass->node == TSR_NONE)

@@ -133,7 +133,7 @@ tsr_pass *tsr_plan_find_host(const tsr_plan *plan, int post_count, int tensor) {
     int writers = 0;
     for (int i = 0; i < plan->pass_count; i++)
         if (plan->passes[i].kind != TSR_PASS_CPU && plan->passes[i].output == tensor &&
-            !plan->passes[i].more_count) {
+            !tsr_pass_writes_more(&plan->passes[i])) {
             host = &plan->passes[i];
             writers++;
         }

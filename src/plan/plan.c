@@ -344,7 +344,9 @@ void tsr_pass_also_writes(tsr_plan *plan, tsr_pass *pass, int tensor) {
 }
 
 int tsr_pass_count_writes(const tsr_pass *pass) {
-    return pass->kind == TSR_PASS_CPU ? 0 : 1 + pass->more_count;
+    if (pass->kind == TSR_PASS_CPU)
+        return 0;
+    return tsr_pass_writes_more(pass) ? 1 + pass->more_count : 1;
 }
 
 int tsr_pass_written(const tsr_pass *pass, int i) {
@@ -373,7 +375,7 @@ void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, cons
 
 int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
-    if (pass->kind == TSR_PASS_DRAW && pass->more_count)
+    if (pass->kind == TSR_PASS_DRAW && tsr_pass_writes_more(pass))
         return l->planes / pass->planes;
     if (pass->kind != TSR_PASS_DRAW || !pass->draw_count)
         return pass->kind == TSR_PASS_DRAW;

@@ -454,6 +454,15 @@ int tsr_pass_blocks_tensor(const tsr_pass *pass);
 /* The tensors that a pass reads: its sources, and a table that is computed. */
 int tsr_pass_count_reads(const tsr_pass *pass);
 int tsr_pass_read(const tsr_pass *pass, int i);
+/* Does it write tensors beside its output? In small modules of pages none does. */
+static inline bool tsr_pass_writes_more(const tsr_pass *pass) {
+#ifdef TSR_SMALL
+    (void)pass;
+    return false;
+#else
+    return pass->more_count > 0;
+#endif
+}
 /* The tensors that it writes: none if it runs on the CPU. */
 int tsr_pass_count_writes(const tsr_pass *pass);
 int tsr_pass_written(const tsr_pass *pass, int i);

@@ -22,7 +22,7 @@ static unsigned sides_of_source(const tsr_plan *plan, int tensor) {
 /* A program that writes to no storage writes to a transfer's staging texture. */
 static unsigned count_targets(const tsr_plan *plan, const tsr_pass *pass) {
     int storage = plan->tensors[pass->output].storage;
-    if (pass->more_count)
+    if (tsr_pass_writes_more(pass))
         return (unsigned)(pass->planes * (1 + pass->more_count));
     return storage == TSR_NONE ? 1 : (unsigned)plan->storages[storage].planes;
 }

@@ -61,11 +61,7 @@ void main() {
 #endfor
 #endif
 #for j PLANES
-#if MORE
-    o_texel.z = first + $j;
-#else
     o_texel.z = $j;
-#endif
     v$j = tsr_post(v$j, n, t, y, min(x + ${j * PIXEL_STRIDE}, u.O_W - 1));
 #endfor
 #if O_PADDED

@@ -135,6 +135,42 @@ static void test_memory(void **state) {
     assert_true(report.live_bytes_bound <= copying / 2 * 3);
 }
 
+/* Halves of tensors: one is pooled at once, the others after all of them, so that a half that is
+ * read in place keeps both. */
+static tsr_model *make_halves(int count) {
+    onnx_writer *writer = onnx_writer_create(13);
+    char name[5][32];
+    onnx_add_input(writer, "x", TSR_DTYPE_F32, SHAPE(1, 16, 64, 64));
+    for (int i = 0; i < count; i++) {
+        snprintf(name[0], sizeof *name, "t%d", i);
+        snprintf(name[1], sizeof *name, "p%d,q%d", i, i);
+        snprintf(name[2], sizeof *name, "q%d", i);
+        snprintf(name[3], sizeof *name, "m%d", i);
+        onnx_add_node(writer, "Exp", name[0], "x", name[0]);
+        onnx_set_int(writer, onnx_add_node(writer, "Split", name[1], name[0], name[1]), "axis", 1);
+        onnx_add_node(writer, "GlobalMaxPool", name[3], name[2], name[3]);
+        add_output(writer, name[3], TSR_DTYPE_F32);
+    }
+    for (int i = 0; i < count; i++) {
+        snprintf(name[0], sizeof *name, "p%d", i);
+        snprintf(name[1], sizeof *name, "z%d", i);
+        onnx_add_node(writer, "GlobalMaxPool", name[1], name[0], name[1]);
+        add_output(writer, name[1], TSR_DTYPE_F32);
+    }
+    return load_written(writer);
+}
+
+/* Halves that are read in place take a sixteenth of the memory at most, together. */
+static void test_halves(void **state) {
+    (void)state;
+    enum { COUNT = 48, HALF = 8 * 64 * 64 * 4, OTHERS = 6 * HALF };
+    need_gpu();
+    const tsr_session_desc desc = {.plan_only = true, .optimizer_passes = "-cse"};
+    const tsr_report report = plan(make_halves(COUNT), &desc);
+    assert_true(report.live_bytes_bound >= COUNT * HALF);
+    assert_true(report.live_bytes_bound <= (COUNT * HALF + OTHERS) / 16 * 17);
+}
+
 enum { CHAIN = 1500, CHAIN_SECONDS = 10 };
 
 /* A chain of concatenations, each of the one before it and a Relu: all operands are written into
@@ -164,9 +200,8 @@ static void test_long_chain(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_passes),
-        cmocka_unit_test(test_results),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_passes),     cmocka_unit_test(test_results),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_halves),
         cmocka_unit_test(test_long_chain),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

@@ -11,7 +11,7 @@ fn store(n: i32, t: i32, y: i32, x: i32, v: vec4f) {
 #else
     let padding = vec4f();
 #endif
-    O_store(i, select(padding, tsr_post(v, n, t, y, x), holds));
+    O_data[i] = tsr_stored(select(padding, tsr_post(v, n, t, y, x), holds));
 #for m MORE
     more$m_data[i] = tsr_stored(select(padding, tsr_more$m, holds));
 #endfor

@@ -34,7 +34,6 @@ alias Stored = vec4f;
 fn tsr_stored(v: vec4f) -> Stored { return v; }
 #endif
 @group(0) @binding(1) var<storage, read_write> O_data: array<Stored>;
-fn O_store(i: i32, v: vec4f) { O_data[i] = tsr_stored(v); }
 // The tensors that a pass writes beside the output; its kernel sets tsr_more0, ... beside its result.
 #for m MORE
 @group(0) @binding(${3 + SOURCES + m}) var<storage, read_write> more$m_data: array<Stored>;

@@ -46,7 +46,7 @@ static int build_gradient(const tsr_training *t, tsr_builder *b, const update *u
     if (u->factor != TSR_NONE)
         g = TSR_BUILD(b, TSR_OP_Mul, g, u->factor);
     g = TSR_BUILD(b, TSR_OP_Where, u->finite, g, tsr_build_number(b, 0));
-    if (u->decays && t->desc->update != TSR_UPDATE_ADAMW)
+    if (u->decays)
         g = TSR_BUILD(b, TSR_OP_Add, g, scaled(b, u->before, t->desc->weight_decay));
     return g;
 }

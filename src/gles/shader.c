@@ -65,7 +65,8 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     int constants = names->count;
     for (int i = 0; i < pass->source_count; i++)
         name_source(names, plan, pass, i, sources[i]);
-    tsr_constants_add(names, "O_PLANES", output->planes);
+    if (tsr_pass_writes_more(pass))
+        tsr_constants_add(names, "O_PLANES", output->planes);
     tsr_constants_add(names, "MORE", pass->more_count);
     tsr_constants_add(names, "TARGETS", planes * (1 + pass->more_count));
     tsr_constants_add(names, "O_TEXEL", texel_of(output));

@@ -10,16 +10,17 @@ tsr_adam tsr_adam_of(const tsr_node *node) {
         tsr_attr_float(node, "epsilon", 1e-6f), tsr_attr_float(node, "norm_coefficient", 0)};
 }
 
-static bool is_part(float x) {
-    return x >= 0 && x <= 1;
+tsr_status tsr_check_adam(float alpha, float beta) {
+    return alpha >= 0 && alpha <= 1 && beta >= 0 && beta <= 1
+               ? TSR_OK
+               : tsr_fail(TSR_ERROR_INVALID_MODEL, "alpha and beta have to be between 0 and 1");
 }
 
 tsr_status tsr_infer_adam_update(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, TSR_ADAM_X);
-    const tsr_adam adam = tsr_adam_of(node);
     TSR_TRY(tsr_require_float(graph, node, TSR_ADAM_INPUTS));
-    if (!is_part(adam.mean_part) || !is_part(adam.square_part))
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "alpha and beta have to be between 0 and 1");
+    TSR_TRY(
+        tsr_check_adam(tsr_attr_float(node, "alpha", 0.9f), tsr_attr_float(node, "beta", 0.999f)));
     for (int i = TSR_ADAM_GRADIENT; i < TSR_ADAM_FACTORS; i++) {
         const tsr_value *value = tsr_node_in(graph, node, i);
         if (!tsr_shape_equal(&value->shape, &x->shape))

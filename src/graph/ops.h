@@ -30,6 +30,7 @@ typedef enum tsr_op {
 #endif
 #ifdef TSR_WITHOUT_GRADIENT /* a build without the rules of src/passes/gradients.def */
     TSR_OP_Gradient,        /* no node has it */
+    TSR_OP_AdamUpdate,      /* trainers are not linked */
 #endif
     TSR_OP_NAMES
 } tsr_op;

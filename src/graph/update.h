@@ -24,5 +24,7 @@ typedef struct tsr_adam {
 } tsr_adam;
 
 tsr_adam tsr_adam_of(const tsr_node *node);
+/* The same of Adam and AdamUpdate: are both between 0 and 1? */
+tsr_status tsr_check_adam(float alpha, float beta);
 
 #endif

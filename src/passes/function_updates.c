@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/rules.h"
+#include "graph/update.h"
 
 #include <math.h>
 
@@ -139,11 +140,9 @@ static int bias_of(const update *u, float factor) {
 
 static void update_by_adam(update *u) {
     const float alpha = attr(u, "alpha", 0.9f), beta = attr(u, "beta", 0.999f);
-    if (!(alpha >= 0 && alpha <= 1 && beta >= 0 && beta <= 1)) {
-        tsr_build_fail(
-            u->b, tsr_fail(TSR_ERROR_INVALID_MODEL, "alpha and beta have to be between 0 and 1"));
+    tsr_build_fail(u->b, tsr_check_adam(alpha, beta));
+    if (u->b->status != TSR_OK)
         return;
-    }
     int gradient = regularized_gradient(u);
     int v = average(u, u->states[0], gradient, alpha),
         h = average(u, u->states[1], combine(u, TSR_OP_Mul, gradient, gradient), beta);

@@ -310,7 +310,9 @@ typedef struct concats {
     int *columns_log2; /* by tensor: the most that its slices allow */
     operand *operands;
     int operand_count;
-    uint64_t copying_bytes, *change; /* copying_bytes: alive at once if all operands are copied */
+    uint64_t copying_bytes; /* alive at once if all operands are copied */
+    uint64_t joined_bytes;  /* once operands are placed, if all parts are copied */
+    uint64_t *change;
 } concats;
 
 static bool is_placed(const concats *c, const tsr_pass *pass) {
@@ -402,9 +404,9 @@ static int most_part_columns(const concats *c, const tsr_pass *split, int root) 
                                     (int)tsr_min(c->columns_log2[root], most));
 }
 
-/* A copy is not worth more than a sixteenth of the memory. */
-static bool costs_more_than_copy(const concats *c, uint64_t live_bytes) {
-    return count_live_bytes(c) > live_bytes / 16 * 17;
+/* Copies of parts are not worth more than a sixteenth of the memory, of all parts together. */
+static bool needs_more(const concats *c) {
+    return count_live_bytes(c) > c->joined_bytes + c->joined_bytes / 16;
 }
 
 /* A part that is kept would keep the whole; the grid of one that is alone stays. */
@@ -421,9 +423,8 @@ static void try_part(const concats *c, const tsr_pass *split) {
         !can_regrid(plan, whole, columns_log2) ||
         (count_tiles(l) > 1 && !can_regrid(plan, l, columns_log2)))
         return;
-    uint64_t before = count_live_bytes(c);
     place(c, part, (parent){from, split->tile});
-    if (has_feedback(c) || costs_more_than_copy(c, before))
+    if (has_feedback(c) || needs_more(c))
         place(c, part, (parent){TSR_NONE, 0});
     else
         c->columns_log2[root] = most;
@@ -510,6 +511,7 @@ tsr_status tsr_plan_place_slices(tsr_plan *plan) {
     int64_t looked_at = plan->tensor_count + plan->pass_count;
     for (int i = 0; i < c.operand_count && looked_at * i < MAX_LOOKED_AT; i++)
         try_slice(&c, &plan->passes[c.operands[i].pass]);
+    c.joined_bytes = count_live_bytes(&c);
     for (int i = 0, tried = 0; i < plan->pass_count && looked_at * tried < MAX_LOOKED_AT; i++)
         if (plan->passes[i].kind == TSR_PASS_SPLIT) {
             try_part(&c, &plan->passes[i]);

@@ -329,7 +329,9 @@ void tsr_pass_also_writes(tsr_plan *plan, tsr_pass *pass, int tensor) {
     tsr_plan_tensor *output = &plan->tensors[pass->output], *other = &plan->tensors[tensor];
     if (plan->status != TSR_OK)
         return;
-    if (pass->more_count == TSR_MAX_MORE || !tsr_layout_same(&output->layout, &other->layout)) {
+    if (pass->more_count == TSR_MAX_MORE ||
+        pass->source_count + pass->more_count > plan->max_sources ||
+        !tsr_layout_same(&output->layout, &other->layout)) {
         tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
                                      "a pass cannot write these tensors at once: they are too "
                                      "many, or their layouts differ"));
@@ -341,16 +343,6 @@ void tsr_pass_also_writes(tsr_plan *plan, tsr_pass *pass, int tensor) {
     pass->planes = output->layout.planes;
     while (pass->planes > 1 && pass->planes * (1 + pass->more_count) > plan->limits.max_planes)
         pass->planes /= 2;
-}
-
-int tsr_pass_count_writes(const tsr_pass *pass) {
-    if (pass->kind == TSR_PASS_CPU)
-        return 0;
-    return tsr_pass_writes_more(pass) ? 1 + pass->more_count : 1;
-}
-
-int tsr_pass_written(const tsr_pass *pass, int i) {
-    return i == 0 ? pass->output : pass->more[i - 1];
 }
 
 void tsr_pass_groups(tsr_pass *pass, int64_t count) {

@@ -429,7 +429,7 @@ tsr_pass *tsr_plan_pass(tsr_plan *plan, int output, const tsr_kernel *kernel, co
 tsr_pass *tsr_plan_pass_of(tsr_plan *plan, tsr_pass_kind kind, int output);
 void tsr_pass_source(tsr_plan *plan, tsr_pass *pass, int tensor);
 /* The latest pass writes this tensor beside its output: what its kernel leaves in tsr_more0, of the
- * next one in tsr_more1. All have the same layout. Post-ops change the output alone. */
+ * next one in tsr_more1. All have the same layout. It has no table and takes no post-ops. */
 void tsr_pass_also_writes(tsr_plan *plan, tsr_pass *pass, int tensor);
 /* Workgroups of a kernel of form `entry`, folded so that no dimension exceeds WebGPU's 65535. */
 void tsr_pass_groups(tsr_pass *pass, int64_t count);
@@ -454,9 +454,9 @@ int tsr_pass_blocks_tensor(const tsr_pass *pass);
 /* The tensors that a pass reads: its sources, and a table that is computed. */
 int tsr_pass_count_reads(const tsr_pass *pass);
 int tsr_pass_read(const tsr_pass *pass, int i);
-/* Does it write tensors beside its output? In small modules of pages none does. */
+/* Does it write tensors beside its output? In pages, which do not train, none does. */
 static inline bool tsr_pass_writes_more(const tsr_pass *pass) {
-#ifdef TSR_SMALL
+#ifdef TSR_WITHOUT_GRADIENT
     (void)pass;
     return false;
 #else
@@ -464,8 +464,14 @@ static inline bool tsr_pass_writes_more(const tsr_pass *pass) {
 #endif
 }
 /* The tensors that it writes: none if it runs on the CPU. */
-int tsr_pass_count_writes(const tsr_pass *pass);
-int tsr_pass_written(const tsr_pass *pass, int i);
+static inline int tsr_pass_count_writes(const tsr_pass *pass) {
+    if (pass->kind == TSR_PASS_CPU)
+        return 0;
+    return tsr_pass_writes_more(pass) ? 1 + pass->more_count : 1;
+}
+static inline int tsr_pass_written(const tsr_pass *pass, int i) {
+    return i > 0 ? pass->more[i - 1] : pass->output;
+}
 /* How often the pass is drawn; 0 for what is not. Rectangles of a texture that a draw's tiles are
  * not in one of count once. */
 int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass);

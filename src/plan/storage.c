@@ -58,7 +58,8 @@ bool tsr_plan_clears(const tsr_plan *plan, int pass) {
     const tsr_plan_tensor *tensors = plan->tensors;
     int output = plan->passes[pass].output, root = tensors[output].root;
     const tsr_plan_tensor *t = &tensors[root];
-    if (plan->passes[pass].kind != TSR_PASS_DRAW || t->first_pass != pass || t->alone)
+    if (plan->passes[pass].kind != TSR_PASS_DRAW || t->first_pass != pass ||
+        tsr_pass_writes_more(&plan->passes[pass]))
         return false;
     const tsr_storage *s = &plan->storages[t->storage];
     const tsr_layout *l = &tensors[output].layout; /* of what is drawn: a slice, maybe */

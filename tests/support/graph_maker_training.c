@@ -66,5 +66,7 @@ bool make_adam_update(node_maker *m, tsr_op op) {
     text_add(&m->text, " f%d<%s>", m->node, DRAW_ONE_OF(m, factors));
     add_outputs(m, 3);
     text_add(&m->text, " epsilon=0.125 norm_coefficient=%d.0", draw(m, 0, 1));
+    if (one_in(m, 2))
+        text_add(&m->text, " alpha=0.5 beta=0.75");
     return true;
 }

@@ -98,7 +98,9 @@ static bool alive_in(const tsr_plan *plan, int tensor, int i) {
     bool written = false, read_later = false, kept = is_kept(plan, tensor);
     for (int j = 0; j < plan->pass_count; j++) {
         const tsr_pass *pass = &plan->passes[j];
-        bool writes = root_of(plan, pass->output) == tensor;
+        bool writes = false;
+        for (int k = 0; k < tsr_pass_count_writes(pass); k++)
+            writes = writes || root_of(plan, tsr_pass_written(pass, k)) == tensor;
         written = written || (j <= i && writes);
         read_later = read_later || (j == i && writes);
         for (int s = 0; s < pass->source_count; s++)
@@ -156,9 +158,10 @@ static void check_clears(const tsr_plan *plan) {
 void check_no_feedback(const tsr_plan *plan) {
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
-        for (int j = 0; j < pass->source_count; j++)
-            assert_false(
-                shares_storage(&plan->tensors[pass->output], &plan->tensors[pass->sources[j]]));
+        for (int k = 0; k < tsr_pass_count_writes(pass); k++)
+            for (int j = 0; j < pass->source_count; j++)
+                assert_false(shares_storage(&plan->tensors[tsr_pass_written(pass, k)],
+                                            &plan->tensors[pass->sources[j]]));
     }
 }
 
@@ -268,7 +271,7 @@ static void check_bytes(const tsr_plan *plan) {
         uint64_t live = 0;
         for (int t = 1; t < plan->tensor_count; t++) {
             const tsr_layout *l = &plan->tensors[t].layout;
-            if (root_of(plan, t) == t && alive_in(plan, t, i))
+            if (root_of(plan, t) == t && (plan->tensors[t].alone || alive_in(plan, t, i)))
                 live += (uint64_t)(l->n * l->tiles) * (uint64_t)(l->h * l->tile_w * l->planes) *
                         (uint64_t)tsr_texel_bytes(l->format);
         }

@@ -1,4 +1,5 @@
-/* Which constants are trained: behind views, in 16 bits, in functions and bodies of other nodes. */
+/* Which constants are trained: behind views, in 16 bits, in functions and bodies of other nodes; in
+ * files. */
 #include "support/main.h"
 #include "support/model_function.h"
 #include "support/onnx_case.h"
@@ -194,11 +195,67 @@ static void test_bodies_refused(void **state) {
     tsr_model_free(model);
 }
 
+/* ---- weights that stay in a file ---- */
+
+static tsr_status size_of_written(void *user, const char *path, uint64_t *bytes) {
+    (void)path;
+    *bytes = ((const written *)user)->size;
+    return TSR_OK;
+}
+
+static tsr_status read_written(void *user, const char *path, uint64_t offset, void *buffer,
+                               size_t size) {
+    (void)path;
+    memcpy(buffer, ((const written *)user)->bytes + offset, size);
+    return TSR_OK;
+}
+
+/* Its weights stay in the file, at a byte that the name's length decides; they are frozen. */
+static float first_loss_of_file(tsr_device *device, const tsr_model *model, const char *name,
+                                const float *x, const float *target) {
+    static written file;
+    const tsr_model_desc files = {
+        .files = {.user = &file, .size = size_of_written, .read = read_written}};
+    tsr_model *loaded;
+    float loss;
+    file.size = 0;
+    EXPECT_OK(tsr_model_write(model, &(tsr_write_desc){.keep_nodes = true}, append_written, &file));
+    EXPECT_OK(tsr_model_load("net.onnx", &files, &loaded));
+    tsr_trainer *trainer =
+        make_trainer(device, loaded, &(tsr_trainer_desc){.freeze = &name, .freeze_count = 1});
+    expect_parameters(trainer, "b");
+    EXPECT_OK(step_trainer(trainer, x, target, &loss));
+    tsr_trainer_destroy(trainer);
+    tsr_model_free(loaded);
+    return loss;
+}
+
+static void test_unaligned_in_file(void **state) {
+    (void)state;
+    enum { CHANNELS = 128 }; /* 64 KiB of weights, which stay */
+    float x[CHANNELS], target[CHANNELS] = {0};
+    random_source random = random_from(4);
+    for (int i = 0; i < CHANNELS; i++)
+        x[i] = random_float(&random, -1, 1);
+    tsr_device *device = cpu();
+    for (int length = 1; length <= 4; length++) {
+        char text[80], name[8];
+        snprintf(name, sizeof name, "%.*s", length, "wwww");
+        snprintf(text, sizeof text, "Conv x[1,%d,1,1] %s{%d,%d,1,1} b{%d} -> y", CHANNELS, name,
+                 CHANNELS, CHANNELS, CHANNELS);
+        tsr_model *model = make_model(text);
+        assert_true(first_loss_of_file(device, model, name, x, target) ==
+                    first_loss(device, model, x, target));
+        tsr_model_free(model);
+    }
+    tsr_device_destroy(device);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_views),          cmocka_unit_test(test_frozen_behind_view),
         cmocka_unit_test(test_halves),         cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_bodies_refused),
+        cmocka_unit_test(test_bodies_refused), cmocka_unit_test(test_unaligned_in_file),
     };
     return cmocka_run_group_tests_name("weights", tests, NULL, NULL);
 }

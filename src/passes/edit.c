@@ -15,6 +15,13 @@ tsr_status tsr_out_of_memory(const tsr_graph *graph) {
     return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "%s: out of memory", graph->file);
 }
 
+tsr_status tsr_copy_constants(tsr_graph *graph) {
+    for (int v = 0; v < graph->value_count; v++)
+        if (!tsr_graph_copy_to_arena(graph, v))
+            return tsr_out_of_memory(graph);
+    return TSR_OK;
+}
+
 int *tsr_count_readers(const tsr_graph *graph) {
     int *readers = TSR_NEW(graph->arena, graph->value_count, int);
     if (!readers) {

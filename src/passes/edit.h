@@ -47,5 +47,8 @@ int tsr_find_host(const tsr_graph *graph, const tsr_node *consumer, int i, const
 bool tsr_read_unary(const tsr_graph *graph, const tsr_node *node, float param[2]);
 
 tsr_status tsr_out_of_memory(const tsr_graph *graph);
+/* Constants that are unaligned in a file are copied to the arena: afterwards all can be read as
+ * arrays of their elements. */
+tsr_status tsr_copy_constants(tsr_graph *graph);
 
 #endif

@@ -91,18 +91,10 @@ static tsr_status append_late(tsr_graph *graph, const tsr_late_nodes *late) {
     return TSR_OK;
 }
 
-/* Passes read weights that they change, which in a file may be unaligned. */
-static tsr_status copy_constants(tsr_graph *graph) {
-    for (int v = 0; v < graph->value_count; v++)
-        if (!tsr_graph_copy_to_arena(graph, v))
-            return tsr_out_of_memory(graph);
-    return TSR_OK;
-}
-
 static tsr_status optimize(tsr_graph *graph, tsr_eval_fn eval, int opset) {
     int *outputs = graph->outputs, output_count = graph->output_count;
     tsr_late_nodes late;
-    TSR_TRY(copy_constants(graph));
+    TSR_TRY(tsr_copy_constants(graph)); /* passes read weights that they change */
     TSR_TRY(tsr_prepare_to_export(graph, eval, &late));
     TSR_TRY(keep_captured(graph));
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)

@@ -9,6 +9,7 @@
 #include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "passes/edit.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -27,7 +28,8 @@ static tsr_status make_graph(tsr_trainer *t) {
     if (t->discriminator_graph)
         TSR_TRY(tsr_training_widen(t->discriminator_graph));
     TSR_TRY(tsr_training_make(t->graph, t->discriminator_graph, &t->desc, &t->training));
-    TSR_TRY(tsr_copy_constants(t->graph)); /* frozen ones, which are computed with on the CPU */
+    if (!t->device->backend->streams) /* frozen weights are read as arrays */
+        TSR_TRY(tsr_copy_constants(t->graph));
     t->plain = tsr_graph_clone(t->graph);
     if (!t->plain)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");

@@ -6,6 +6,7 @@
 
 #include "base/allocator.h"
 #include "cpu/cpu.h"
+#include "passes/edit.h"
 
 typedef struct diagnosis {
     const tsr_trainer *trainer;
@@ -119,7 +120,7 @@ void tsr_trainer_diagnose(const tsr_trainer *t, char *text, size_t size) {
                          .elements = tsr_calloc(values, sizeof(void *)),
                          .last_use = tsr_calloc(values, sizeof(int))};
     *text = '\0';
-    if (d.elements && d.last_use)
+    if (d.elements && d.last_use && tsr_copy_constants(t->plain) == TSR_OK)
         search(&d, text, size);
     tsr_free(d.elements);
     tsr_free(d.last_use);

@@ -26,7 +26,7 @@ typedef struct granularity {
 } granularity;
 
 static tsr_status check_scales(const tsr_value *scale) {
-    const float *elements = scale->data;
+    const tsr_unaligned_float *elements = scale->data;
     int64_t count = elements ? tsr_shape_count(&scale->shape) : 0;
     for (int64_t i = 0; i < count; i++)
         if (!(elements[i] > 0 && isfinite(elements[i])))

@@ -112,6 +112,13 @@ static void test_computed_weights(void **state) {
     expect_kernels("ConvTranspose x[1,70,2,2] w[70,60,4,4] -> y strides=2,2 pads=1,1,1,1", 0,
                    "conv_transpose_direct");
     expect_kernels("Conv x[1,70,40,50] w[60,70,3,3] -> y", 0, "pack_weights+conv_uniform_block");
+    /* Few pixels, many weights: a draw for each uniform block of them is not worth it. */
+    expect_kernels("Conv x[1,128,16,16] w{128,128,4,4} -> y strides=2,2 pads=1,1,1,1", 0,
+                   "conv_uniform_block");
+    expect_kernels("Conv x[1,128,16,16] w[128,128,4,4] -> y strides=2,2 pads=1,1,1,1", 0,
+                   "conv_direct+split_k_sum");
+    expect_kernels("ConvTranspose x[1,128,8,8] w[128,128,4,4] -> y strides=2,2 pads=1,1,1,1", 0,
+                   "conv_transpose_direct+split_k_sum");
     expect_no_failed_case();
 }
 

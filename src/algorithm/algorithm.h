@@ -163,9 +163,9 @@ typedef struct tsr_estimate {
     /* Of tensors that its passes leave for each other, packed weights not counted. */
     uint64_t bytes;
     int live_texels; /* that a fragment or invocation keeps in registers */
-    /* Of a convolution whose weights are computed, for a GPU: one that packs them among them. They
-     * are not in `cost`. */
-    int passes;
+    /* Of a convolution whose weights are computed, for a GPU: one that packs them among them, and
+     * draws that read a uniform block each. `cost` has little or nothing of theirs. */
+    int passes, draws;
 } tsr_estimate;
 
 /* Estimates are so good that one of this many times the least cost is never the fastest. */
@@ -242,12 +242,32 @@ int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double p
  * costs of algorithms were measured with their passes. */
 #define TSR_PASS_COST 7e6
 
+/* Where weights are computed, as in training, on a fragment GPU: what a pass costs, 10 microseconds
+ * on an H200, and a draw that reads a uniform block, there of 64 KiB, 7 beside its work: its
+ * fragments are few, their loops long. */
+#define TSR_COMPUTED_PASS_COST 4e6
+#define TSR_COMPUTED_DRAW_COST 3e6
+
+/* Do these costs count? GPUs of few registers were not measured. Pages, which train nothing, are
+ * spared the code. */
+static inline bool tsr_has_computed_costs(const tsr_plan *plan, const tsr_convolution *conv) {
+#ifdef TSR_WITHOUT_GRADIENT
+    (void)plan;
+    (void)conv;
+    return false;
+#else
+    return conv->tensor && plan->device.language == TSR_GLSL && !plan->device.software &&
+           !plan->device.fragments.registers;
+#endif
+}
+
 /* What a product of 4 inputs by 4 outputs costs, on a GPU and on a software rasteriser: weights
  * fetched from a texture by each fragment, or read from uniform blocks or workgroup memory.
  * Measured on an H200 and on llvmpipe, as are those of the algorithms. */
 enum {
     TSR_PRODUCT = 16, /* multiply-adds */
     TSR_GPU_TEXTURE_PRODUCT = 8 * TSR_PRODUCT,
+    TSR_COMPUTED_TEXTURE_PRODUCT = 3 * TSR_PRODUCT, /* see TSR_COMPUTED_PASS_COST */
     TSR_SOFTWARE_BLOCK_PRODUCT = 3 * TSR_PRODUCT,
 };
 

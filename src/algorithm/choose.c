@@ -175,9 +175,10 @@ static bool is_candidate(const tsr_plan *plan, const tsr_algorithm *a, const tsr
            !(a->allowed_by & ~d->allowed) && !(a->needs & ~d->features);
 }
 
-/* Small modules of pages train nothing. */
 static double cost_of(const tsr_plan *plan, const tsr_problem *p, const tsr_estimate *e) {
-#ifndef TSR_SMALL
+    if (tsr_has_computed_costs(plan, &p->conv))
+        return e->cost + e->passes * TSR_COMPUTED_PASS_COST + e->draws * TSR_COMPUTED_DRAW_COST;
+#ifndef TSR_SMALL /* modules of pages that train nothing */
     if (p->conv.tensor && !plan->device.software)
         return e->cost + e->passes * TSR_PASS_COST;
 #endif

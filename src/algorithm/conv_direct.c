@@ -74,10 +74,11 @@ static void count_loops(tsr_plan *plan, const row_form *f, int64_t tiles, int64_
 
 /* ---- depthwise ------------------------------------------------------------------------------- */
 
-static double product_cost(const tsr_plan *plan) {
-    return plan->device.software || plan->device.fragments.texture_weights
-               ? TSR_PRODUCT
-               : TSR_GPU_TEXTURE_PRODUCT;
+static double product_cost(const tsr_plan *plan, const tsr_problem *p) {
+    if (plan->device.software || plan->device.fragments.texture_weights)
+        return TSR_PRODUCT;
+    return tsr_has_computed_costs(plan, &p->conv) ? TSR_COMPUTED_TEXTURE_PRODUCT
+                                                  : TSR_GPU_TEXTURE_PRODUCT;
 }
 
 static double reading_cost(reading by) {
@@ -97,7 +98,7 @@ static bool estimate_depthwise_by(const tsr_plan *plan, const tsr_problem *p, re
     if (!tsr_is_depthwise(&p->conv) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;
     const row_form f = choose_row(&p->conv.window, &l, by);
-    double cost = tsr_problem_products(plan, p) * product_cost(plan) / 4;
+    double cost = tsr_problem_products(plan, p) * product_cost(plan, p) / 4;
     *e = (tsr_estimate){
         .cost = cost * reading_cost(by), .live_texels = live_texels(&l, f.row), .passes = 2};
     return f.row <= TSR_MAX_ROW;
@@ -280,7 +281,7 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, reading by, 
         return false;
     const split whole = split_problem(plan, p, &l, by, false),
                 busy = split_problem(plan, p, &l, by, true);
-    double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
+    double cost = tsr_problem_products(plan, p) * product_cost(plan, p) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost * (double)busy.count / (double)whole.count,
                         .bytes = tsr_split_bytes(plan, &l, whole.count),
                         .live_texels = live_texels(&l, row),
@@ -296,7 +297,7 @@ static bool estimate_split_k_by(const tsr_plan *plan, const tsr_problem *p, read
         return false;
     const split whole = split_problem(plan, p, &l, by, false),
                 busy = split_problem(plan, p, &l, by, true);
-    double cost = tsr_problem_products(plan, p) * product_cost(plan) * reading_cost(by);
+    double cost = tsr_problem_products(plan, p) * product_cost(plan, p) * reading_cost(by);
     *e = (tsr_estimate){.cost = cost,
                         .bytes = tsr_split_bytes(plan, &l, busy.count),
                         .live_texels = live_texels(&l, row),

@@ -277,7 +277,10 @@ static bool make(const tsr_plan *plan, const tsr_problem *p, bool by_taps, block
     bool phases = tsr_phases_make(plan, p, &l, &b->p);
     b->p.conv.zero_points = NULL; /* of floats */
     b->p.conv.scales = 0;
-    return phases && suits(plan, b) && arrange(plan, b, &l);
+    if (!phases || !suits(plan, b) || !arrange(plan, b, &l))
+        return false;
+    join_tiles(plan, b);
+    return true;
 }
 
 static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps, tsr_estimate *e) {
@@ -297,7 +300,8 @@ static bool estimate_by(const tsr_plan *plan, const tsr_problem *p, bool by_taps
                                          (double)b.partials * TSR_SUM_COST),
                        .bytes = sums_bytes(plan, &b),
                        .live_texels = (int)(b.pixels * b.tiles_of_draw + row + 4),
-                       .passes = count_sums(&b) > 1 ? 3 : 2};
+                       .passes = count_sums(&b) > 1 ? 3 : 2,
+                       .draws = (int)count_sums(&b) * rows_of_sum(&b) / b.rows};
     return true;
 }
 
@@ -305,7 +309,6 @@ static tsr_pass *lower_by(tsr_plan *plan, const tsr_problem *p, bool by_taps) {
     block_conv b;
     int output = tsr_phases_output(plan, p);
     if (plan->status == TSR_OK && make(plan, p, by_taps, &b)) {
-        join_tiles(plan, &b);
         b.scale = by_taps ? tsr_half_products(plan, &b.p.conv) : 0;
         return add_passes(plan, &b, p->input, output);
     }

@@ -152,7 +152,8 @@ tsr_estimate tsr_im2col_gemm_estimate(const tsr_plan *plan, const tsr_im2col_gem
     return (tsr_estimate){.cost = cost_of(plan, p),
                           .bytes = bytes_of(plan, p),
                           .live_texels = live_texels(plan, p),
-                          .passes = PASSES};
+                          .passes = PASSES,
+                          .draws = count_draws(plan, p)};
 }
 
 int tsr_im2col_blocks(tsr_plan *plan, const tsr_im2col_gemm *p) {

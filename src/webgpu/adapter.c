@@ -142,13 +142,10 @@ static tsr_adapter *choose(tsr_adapters *a, const tsr_device_desc *desc) {
 }
 
 static tsr_status fail_none(const tsr_adapters *a) {
-    return tsr_fail(
-        TSR_ERROR_NO_DEVICE,
-        "%s: a Vulkan driver is needed (if one is refused, stderr has the reason); without a GPU, "
-        "on Debian: apt install libvulkan1 chromium-common, and set "
-        "VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json",
-        a->found_null ? "WebGPU finds only its Null adapter, which computes nothing"
-                      : "WebGPU finds no adapter");
+    return tsr_fail(TSR_ERROR_NO_DEVICE, "%s: %s",
+                    a->found_null ? "WebGPU finds only its Null adapter, which computes nothing"
+                                  : "WebGPU finds no adapter",
+                    tsr_wgpu_needs());
 }
 
 static tsr_status fail_choice(const tsr_adapters *a, const tsr_device_desc *desc) {

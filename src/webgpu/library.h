@@ -27,6 +27,9 @@ bool tsr_wgpu_blocks(const tsr_wgpu *api);
 /* Are devices that adapters give used by others, too? */
 bool tsr_wgpu_shares_device(const tsr_wgpu *api);
 
+/* What an adapter needs, for the message where there is none. */
+const char *tsr_wgpu_needs(void);
+
 /* The library's number for timestamp queries; a wrong one would be another feature, silently. */
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api);
 

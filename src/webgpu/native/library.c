@@ -148,6 +148,12 @@ bool tsr_wgpu_shares_device(const tsr_wgpu *api) {
     return false;
 }
 
+const char *tsr_wgpu_needs(void) {
+    return "a Vulkan driver is needed (if one is refused, stderr has the reason); without a GPU, "
+           "on Debian: apt install libvulkan1 chromium-common, and set "
+           "VK_ICD_FILENAMES=/usr/lib/chromium/vk_swiftshader_icd.json";
+}
+
 /* ---- ABI differences ------------------------------------------------------------------------- */
 
 /* WGPUInstanceDescriptor of TSR_WGPU_MID_2025. */

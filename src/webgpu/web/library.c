@@ -619,6 +619,10 @@ bool tsr_wgpu_shares_device(const tsr_wgpu *api) {
     return web_is_shared();
 }
 
+const char *tsr_wgpu_needs(void) {
+    return "WebGPU has to be on in the browser";
+}
+
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api) {
     (void)api;
     return WGPUFeatureName_TimestampQuery;

@@ -80,34 +80,14 @@ static void test_with_fallback(void **state) {
         compare(on_cpu, shift, &(tsr_session_desc){.allow_cpu_fallback = true});
 }
 
-typedef struct caller_file {
-    uint8_t *bytes;
-    size_t size;
-} caller_file;
-
-static tsr_status get_size(void *file, const char *path, uint64_t *bytes) {
-    (void)path;
-    *bytes = ((const caller_file *)file)->size;
-    return TSR_OK;
-}
-
-static tsr_status read_range(void *file, const char *path, uint64_t offset, void *buffer,
-                             size_t size) {
-    (void)path;
-    memcpy(buffer, ((const caller_file *)file)->bytes + offset, size);
-    return TSR_OK;
-}
-
 /* A file of the caller's has no pages that could be released. */
 static void test_file_of_caller(void **state) {
     (void)state;
     need_gpu();
-    caller_file file;
-    file.bytes = make_bytes(models[0], 1, &file.size);
-    const tsr_model_desc desc = {.files = {&file, get_size, read_range}};
-    tsr_model *model;
-    EXPECT_OK(tsr_model_load("net.onnx", &desc, &model));
-    free(file.bytes);
+    size_t size;
+    uint8_t *bytes = make_bytes(models[0], 1, &size);
+    tsr_model *model = load_as_file(bytes, size);
+    free(bytes);
     tsr_session *session = make_session(gpu_device((backend_limits){0}), model, NULL);
     set_inputs(session, 3);
     EXPECT_OK(tsr_session_run(session));

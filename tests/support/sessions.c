@@ -31,6 +31,32 @@ tsr_model *load_written(onnx_writer *writer) {
     return model;
 }
 
+typedef struct file {
+    const char *bytes;
+    size_t size;
+} file;
+
+static tsr_status get_file_size(void *user, const char *path, uint64_t *bytes) {
+    (void)path;
+    *bytes = ((const file *)user)->size;
+    return TSR_OK;
+}
+
+static tsr_status read_file(void *user, const char *path, uint64_t offset, void *buffer,
+                            size_t size) {
+    (void)path;
+    memcpy(buffer, ((const file *)user)->bytes + offset, size);
+    return TSR_OK;
+}
+
+tsr_model *load_as_file(const void *bytes, size_t size) {
+    file read = {bytes, size};
+    tsr_model *model;
+    EXPECT_OK(tsr_model_load(
+        "net.onnx", &(tsr_model_desc){.files = {&read, get_file_size, read_file}}, &model));
+    return model;
+}
+
 tsr_model *make_model(const char *text) {
     return load_written(onnx_case(13, text));
 }

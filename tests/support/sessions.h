@@ -37,6 +37,8 @@ bool append_written(void *user, const char *bytes, size_t size);
 
 /* Of what was written; frees the writer. */
 tsr_model *load_written(onnx_writer *writer);
+/* Of bytes that are read as a caller's file is: large weights stay where they are in it. */
+tsr_model *load_as_file(const void *bytes, size_t size);
 /* Of onnx_case() text, opset 13. */
 tsr_model *make_model(const char *text);
 tsr_device *make_device(const tsr_device_desc *desc);

@@ -4,10 +4,17 @@
 
 #include "base/error.h"
 
+static float alpha_of(const tsr_node *node) {
+    return tsr_attr_float(node, "alpha", 0.9f);
+}
+
+static float beta_of(const tsr_node *node) {
+    return tsr_attr_float(node, "beta", 0.999f);
+}
+
 tsr_adam tsr_adam_of(const tsr_node *node) {
-    return (tsr_adam){
-        1 - tsr_attr_float(node, "alpha", 0.9f), 1 - tsr_attr_float(node, "beta", 0.999f),
-        tsr_attr_float(node, "epsilon", 1e-6f), tsr_attr_float(node, "norm_coefficient", 0)};
+    return (tsr_adam){1 - alpha_of(node), 1 - beta_of(node), tsr_attr_float(node, "epsilon", 1e-6f),
+                      tsr_attr_float(node, "norm_coefficient", 0)};
 }
 
 tsr_status tsr_check_adam(float alpha, float beta) {
@@ -19,8 +26,7 @@ tsr_status tsr_check_adam(float alpha, float beta) {
 tsr_status tsr_infer_adam_update(tsr_graph *graph, tsr_node *node) {
     const tsr_value *x = tsr_node_in(graph, node, TSR_ADAM_X);
     TSR_TRY(tsr_require_float(graph, node, TSR_ADAM_INPUTS));
-    TSR_TRY(
-        tsr_check_adam(tsr_attr_float(node, "alpha", 0.9f), tsr_attr_float(node, "beta", 0.999f)));
+    TSR_TRY(tsr_check_adam(alpha_of(node), beta_of(node)));
     for (int i = TSR_ADAM_GRADIENT; i < TSR_ADAM_FACTORS; i++) {
         const tsr_value *value = tsr_node_in(graph, node, i);
         if (!tsr_shape_equal(&value->shape, &x->shape))

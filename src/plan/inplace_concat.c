@@ -132,8 +132,8 @@ tsr_pass *tsr_plan_find_host(const tsr_plan *plan, int post_count, int tensor) {
     tsr_pass *host = NULL;
     int writers = 0;
     for (int i = 0; i < plan->pass_count; i++)
-        if (plan->passes[i].kind != TSR_PASS_CPU && plan->passes[i].output == tensor &&
-            !tsr_pass_writes_more(&plan->passes[i])) {
+        if (plan->passes[i].kind != TSR_PASS_CPU &&
+            tsr_pass_writes_only(&plan->passes[i], tensor)) {
             host = &plan->passes[i];
             writers++;
         }

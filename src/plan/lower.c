@@ -211,10 +211,6 @@ static tsr_status check_before(const tsr_plan *plan, const tsr_node *node, int f
                           node->before->node_name, tsr_op_get_info(node->before->op)->name);
 }
 
-static bool writes_only(const tsr_pass *pass, int tensor) {
-    return pass->output == tensor && !tsr_pass_writes_more(pass);
-}
-
 static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_fn *lower) {
     TSR_TRY(check_node(plan->graph, node));
     if (!lower)
@@ -239,8 +235,9 @@ static tsr_status lower_on_gpu(tsr_plan *plan, const tsr_node *node, tsr_lower_f
     if (plan->status != TSR_OK || !node->post_count || in_place)
         return plan->status;
     int value = node->outputs[0];
-    bool fusible = plan->pass_count > passes && plan->value_axis[value] == axis &&
-                   writes_only(&plan->passes[plan->pass_count - 1], plan->value_tensor[value]);
+    bool fusible =
+        plan->pass_count > passes && plan->value_axis[value] == axis &&
+        tsr_pass_writes_only(&plan->passes[plan->pass_count - 1], plan->value_tensor[value]);
     if (!fusible && plan->fused_only)
         return tsr_plan_fail(plan, tsr_fail(TSR_ERROR_UNSUPPORTED,
                                             "the pass that writes its result takes no post-ops"));

@@ -463,6 +463,10 @@ static inline bool tsr_pass_writes_more(const tsr_pass *pass) {
     return pass->more_count > 0;
 #endif
 }
+/* Does it write this tensor and no other, so that post-ops may follow? */
+static inline bool tsr_pass_writes_only(const tsr_pass *pass, int tensor) {
+    return pass->output == tensor && !tsr_pass_writes_more(pass);
+}
 /* The tensors that it writes: none if it runs on the CPU. */
 static inline int tsr_pass_count_writes(const tsr_pass *pass) {
     if (pass->kind == TSR_PASS_CPU)

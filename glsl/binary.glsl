@@ -2,6 +2,8 @@
 vec4 tsr_add(vec4 a, vec4 b) { return a + b; }
 // b with a factor p.x and a zero point p.y: a sum onto a quantised tensor.
 vec4 tsr_add_scaled(vec4 a, vec4 b, vec2 p) { return a + p.x * (b - p.y); }
+// The gradient of LeakyRelu's input from that of its result, a, and the input or result b; p.x is alpha.
+vec4 tsr_leaky_relu_grad(vec4 a, vec4 b, vec2 p) { return a * mix(vec4(p.x), vec4(1.0), greaterThan(b, vec4(0.0))); }
 vec4 tsr_sub(vec4 a, vec4 b) { return a - b; }
 vec4 tsr_mul(vec4 a, vec4 b) { return a * b; }
 vec4 tsr_div(vec4 a, vec4 b) { return a / b; }

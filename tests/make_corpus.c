@@ -93,6 +93,7 @@ static const struct {
     {13, "ConvWeightGrad x[1,4,5,4,3] g[1,6,4,4,2] -> w kernel_shape=3,2,2 pads=1,0,0,0,1,0"},
     {13, "AdamUpdate x[3,5,2] g[3,5,2] v[3,5,2] h{3,5,2} f<1,0.5,1,0.9> -> a b c alpha=0.5 "
          "beta=0.75 epsilon=0.125 norm_coefficient=0.25"},
+    {13, "LeakyReluGrad g[1,5,3,2] x[1,5,3,2] -> y alpha=0.25"},
     {13, "Gemm a[3,4] b{5,4} c{5} -> y alpha=0.5 beta=2.0 transB=1"},
     {13, "Gemm a[4,3] b{4,5} -> y transA=1"},
     {6, "Gemm a[3,4] b{4,5} c{5} -> y broadcast=1"},

@@ -157,6 +157,31 @@ static void test_max_pools(void **state) {
     expect_no_failed_case();
 }
 
+/* By itself, as a post-op of either input's node, between others, as the input of a fused one. */
+static void test_leaky_relu_grad(void **state) {
+    static const op_case cases[] = {
+        CASE(13, "LeakyReluGrad g[1,1,1,1] x[1,1,1,1] -> y"),
+        CASE(13, "LeakyReluGrad g[2,7,5,9] x[2,7,5,9] -> y alpha=0.0"),
+        CASE(13, "LeakyReluGrad g[3,2,5,3,9] x[3,2,5,3,9] -> y alpha=-0.5"),
+        CASE(13, "LeakyReluGrad g[2,3,4,2,3,5,2] x[2,3,4,2,3,5,2] -> y alpha=2.0"),
+        CASE(13, "Conv x[2,3,9,7] w{6,3,3,3} -> c; LeakyReluGrad c g[2,6,7,5] -> y alpha=0.25"),
+        CASE(13, "Conv x[2,3,9,7] w{6,3,3,3} -> c; LeakyReluGrad g[2,6,7,5] c -> y alpha=0.25"),
+        CASE(13, "ConvTranspose x[1,5,4,3] w{5,6,4,4} -> c strides=2,2 pads=1,1,1,1; "
+                 "Add c z[1,6,8,6] -> s; LeakyReluGrad s g[1,6,8,6] -> l; "
+                 "LeakyRelu l -> r alpha=0.5; LeakyReluGrad r g -> y alpha=0.0"),
+        CASE(13, "MaxPoolGrad x[1,3,8,8] g[1,3,4,4] -> p kernel_shape=2,2 strides=2,2; "
+                 "LeakyReluGrad p x -> y alpha=0.0"),
+        CASE(13, "LeakyReluGrad g[5,6] x[5,6] -> a; Add a z[6] -> y"),
+        CASE(13, "Sin g[5,6] -> s; Cos x[5,6] -> c; LeakyReluGrad s c -> a; Mul a c -> y"),
+        CASE(13, "LeakyReluGrad x[4,5] x -> y"),
+    };
+    (void)state;
+    need_gpu();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check(cases[i], "%s", cases[i].text);
+    expect_no_failed_case();
+}
+
 /* Of shapes in every layout, with outputs that are joined, converted or computed with. */
 static void test_updates(void **state) {
     (void)state;
@@ -210,6 +235,7 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_max_pools),
+        cmocka_unit_test(test_leaky_relu_grad),
         cmocka_unit_test(test_updates),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

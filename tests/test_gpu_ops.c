@@ -505,6 +505,7 @@ static void test_every_other(void **state) {
         CASE(13, "MaxPoolGrad x[2,5,17,11] g[2,5,8,5] -> y kernel_shape=2,2 strides=2,2"),
         CASE(13, "AdamUpdate x[2,5,7] g[2,5,7] v[2,5,7] h{2,5,7} f<1,0.5,1,1> -> y m n",
              .weights_mean = 3),
+        CASE(13, "LeakyReluGrad g[2,5,7] x[2,5,7] -> y alpha=0.25"),
         CASE(13, "ConvWeightGrad x[2,5,9,7] g[2,3,9,7] -> y kernel_shape=3,3 pads=1,1,1,1"),
         CASE(13, "Resize x[1,3,4,5] _ s<1,1,2,1.5> -> y mode=linear"),
         CASE(20, "GridSample x[1,3,4,5] g[1,3,2,2] -> y", .no_half = true),

@@ -333,7 +333,7 @@ static void test_nodes(void **state) {
     (void)state;
     static const made cases[] = {
         {"ReduceSum x[3] -> l keepdims=0", "x", "ReduceSum", "x.gradient"},
-        {"Relu x[3] -> r; ReduceSum r -> l keepdims=0", "x", "Relu ReduceSum Sign Mul",
+        {"Relu x[3] -> r; ReduceSum r -> l keepdims=0", "x", "Relu ReduceSum LeakyReluGrad",
          "x.gradient"},
         {"Relu x[3] -> r; ReduceSum r -> l keepdims=0", "r", "Relu ReduceSum", "r.gradient"},
         {"Identity x[] -> l", "l", "Identity", "l.gradient"},

@@ -130,12 +130,12 @@ static void test_unary_params(void **state) {
                  {TSR_OP_Elu, 1, 0}};
     float param[2];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tsr_unary_params(&(tsr_node){.op = cases[i].op}, param);
+        tsr_op_params(&(tsr_node){.op = cases[i].op}, param);
         assert_true(param[0] == cases[i].alpha && param[1] == cases[i].beta);
     }
     tsr_attr attrs[] = {{.name = "beta", .kind = TSR_ATTR_FLOAT, .f = 3},
                         {.name = "alpha", .kind = TSR_ATTR_FLOAT, .f = 2}};
-    tsr_unary_params(&(tsr_node){.op = TSR_OP_HardSigmoid, .attrs = attrs, .attr_count = 2}, param);
+    tsr_op_params(&(tsr_node){.op = TSR_OP_HardSigmoid, .attrs = attrs, .attr_count = 2}, param);
     assert_true(param[0] == 2 && param[1] == 3);
 }
 

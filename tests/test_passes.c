@@ -388,6 +388,24 @@ static void test_slope_fuses(void **state) {
     finish(p, 1);
 }
 
+/* With its attribute, on the node that makes either input. */
+static void test_leaky_relu_grad_fuses(void **state) {
+    (void)state;
+    begin(SHAPE(1, 2, 3, 3));
+    constant("w", SHAPE(2, 2, 1, 1), -0.5f, 0.3f);
+    node("Conv", "x,w", "a");
+    onnx_set_float(writer, node("LeakyReluGrad", "a,x", "b"), "alpha", 0.25f);
+    node("Conv", "b,w", "c");
+    onnx_set_float(writer, node("LeakyReluGrad", "x,c", "y"), "alpha", -0.5f);
+    pair p = apply(tsr_pass_fuse_posts, "y");
+    expect_posts(p.after, "b", "Conv+LeakyReluGrad");
+    expect_posts(p.after, "y", "Conv+LeakyReluGrad");
+    const tsr_post *first = p.after->nodes[0].posts, *second = p.after->nodes[1].posts;
+    assert_true(!first->swapped && first->param[0] == 0.25f);
+    assert_true(second->swapped && second->param[0] == -0.5f);
+    finish(p, 2);
+}
+
 static void test_later_convolution_hosts(void **state) {
     (void)state;
     begin(SHAPE(1, 2, 3, 3));
@@ -528,6 +546,7 @@ int run_program(void) {
         cmocka_unit_test(test_chain_fuses),
         cmocka_unit_test(test_residual_sum_fuses),
         cmocka_unit_test(test_slope_fuses),
+        cmocka_unit_test(test_leaky_relu_grad_fuses),
         cmocka_unit_test(test_later_convolution_hosts),
         cmocka_unit_test(test_elementwise_nodes_host),
         cmocka_unit_test(test_shared_results_do_not_fuse),

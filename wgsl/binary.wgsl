@@ -2,6 +2,8 @@
 fn tsr_add(a: vec4f, b: vec4f) -> vec4f { return a + b; }
 // b with a factor p.x and a zero point p.y: a sum onto a quantised tensor.
 fn tsr_add_scaled(a: vec4f, b: vec4f, p: vec2f) -> vec4f { return a + p.x * (b - p.y); }
+// The gradient of LeakyRelu's input from that of its result, a, and the input or result b; p.x is alpha.
+fn tsr_leaky_relu_grad(a: vec4f, b: vec4f, p: vec2f) -> vec4f { return a * select(vec4f(p.x), vec4f(1.0), b > vec4f()); }
 fn tsr_sub(a: vec4f, b: vec4f) -> vec4f { return a - b; }
 fn tsr_mul(a: vec4f, b: vec4f) -> vec4f { return a * b; }
 fn tsr_div(a: vec4f, b: vec4f) -> vec4f { return a / b; }

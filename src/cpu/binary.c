@@ -289,6 +289,21 @@ tsr_status tsr_cpu_binary(const tsr_cpu_call *call) {
     return TSR_OK;
 }
 
+void tsr_cpu_apply_leaky_relu_grad(float alpha, const float *dy, const float *y, int64_t count,
+                                   float *out) {
+    for (int64_t i = 0; i < count; i++)
+        out[i] = dy[i] * (y[i] > 0 ? 1 : alpha);
+}
+
+tsr_status tsr_cpu_leaky_relu_grad(const tsr_cpu_call *call) {
+    float param[2];
+    tsr_op_params(call->node, param);
+    tsr_cpu_apply_leaky_relu_grad(param[0], tsr_call_in(call, 0), tsr_call_in(call, 1),
+                                  tsr_shape_count(tsr_call_out_shape(call, 0)),
+                                  tsr_call_out(call, 0));
+    return TSR_OK;
+}
+
 /* ---- any number of inputs ---- */
 
 /* Input 0, broadcast. */

@@ -27,6 +27,9 @@ void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_
                          float *out);
 void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
                           const tsr_shape *b_shape, float *out, const tsr_shape *shape);
+/* LeakyReluGrad as a post-op, of count elements each; out may be an input. */
+void tsr_cpu_apply_leaky_relu_grad(float alpha, const float *dy, const float *y, int64_t count,
+                                   float *out);
 
 /* Iterates over a non-empty shape in row-major order; offset[k] is the offset of the element of
  * operand k, broadcast to that shape. */

@@ -213,7 +213,7 @@ tsr_status tsr_cpu_unary(const tsr_cpu_call *call) {
     tsr_dtype dtype = tsr_node_in(call->graph, call->node, 0)->dtype;
     int64_t count = tsr_shape_count(tsr_call_out_shape(call, 0));
     float param[2];
-    tsr_unary_params(call->node, param);
+    tsr_op_params(call->node, param);
     if (tsr_dtype_is_float(dtype))
         tsr_cpu_apply_unary(op, param, tsr_call_in(call, 0), count, tsr_call_out(call, 0));
     else

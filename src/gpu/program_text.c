@@ -53,12 +53,11 @@ static void add_post(const tsr_program_text *p, tsr_text *text, int i) {
         return;
     }
     name_operand(p, post, operand, sizeof operand);
-    if (post->scaled)
-        tsr_text_add(text, "    v = tsr_%s(v, %s, u.post_%d);\n", stem, operand, i);
-    else if (post->swapped)
-        tsr_text_add(text, "    v = tsr_%s(%s, v);\n", stem, operand);
+    const char *a = post->swapped ? operand : "v", *b = post->swapped ? "v" : operand;
+    if (post->has_param)
+        tsr_text_add(text, "    v = tsr_%s(%s, %s, u.post_%d);\n", stem, a, b, i);
     else
-        tsr_text_add(text, "    v = tsr_%s(v, %s);\n", stem, operand);
+        tsr_text_add(text, "    v = tsr_%s(%s, %s);\n", stem, a, b);
 }
 
 static char *make_posts(const tsr_program_text *p) {

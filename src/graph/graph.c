@@ -354,7 +354,7 @@ const float *tsr_attr_floats(const tsr_node *node, const char *name, int *count)
     return attr ? attr->floats : NULL;
 }
 
-void tsr_unary_params(const tsr_node *node, float param[2]) {
+void tsr_op_params(const tsr_node *node, float param[2]) {
     int count, next = 0;
     const tsr_attr_info *attrs = tsr_op_attrs(node->op, &count);
     param[0] = param[1] = 0;

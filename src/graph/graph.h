@@ -56,7 +56,7 @@ typedef struct tsr_value {
  * stored. src/passes/fuse.c makes them. */
 typedef struct tsr_post {
     tsr_op op;      /* has the trait TSR_IS_POST_OP */
-    float param[2]; /* of a unary operator: see tsr_unary_params(); of Clip: low, high */
+    float param[2]; /* see tsr_op_params(); of Clip: low, high */
     int operand;    /* value index of the other input of two; TSR_NONE for an operator of one */
     bool swapped;   /* operand op result, instead of result op operand */
     bool scaled;    /* of Add: result + param[0] * (operand - param[1]) */
@@ -194,9 +194,9 @@ const tsr_attr *tsr_node_attr(const tsr_node *node, const char *name);
 /* What an attribute holds, as *size bytes: numbers, or a text. NULL of texts and of graphs. */
 const void *tsr_attr_bytes(const tsr_attr *attr, size_t *size);
 
-/* The params of a unary operator (TSR_PARAM of ops.def), from its attributes or by default; 0 for
+/* The params of an operator (TSR_PARAM of ops.def), from its attributes or by default; 0 for
  * those that it lacks. */
-void tsr_unary_params(const tsr_node *node, float param[2]);
+void tsr_op_params(const tsr_node *node, float param[2]);
 
 /* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products
  * (TSR_MACS of ops.def). */

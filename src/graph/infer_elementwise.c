@@ -66,6 +66,15 @@ tsr_status tsr_infer_binary(tsr_graph *graph, tsr_node *node) {
     return tsr_set_output(graph, node, 0, is_bool ? TSR_DTYPE_BOOL : a->dtype, &shape);
 }
 
+tsr_status tsr_infer_leaky_relu_grad(tsr_graph *graph, tsr_node *node) {
+    const tsr_value *dy = tsr_node_in(graph, node, 0), *y = tsr_node_in(graph, node, 1);
+    TSR_TRY(tsr_require_float(graph, node, 2));
+    if (!tsr_shape_equal(&dy->shape, &y->shape))
+        return tsr_fail(TSR_ERROR_SHAPE, "inputs 0 and 1 have shapes %s and %s, not the same",
+                        tsr_shape_text(&dy->shape), tsr_shape_text(&y->shape));
+    return tsr_infer_same(graph, node);
+}
+
 tsr_status tsr_infer_nary(tsr_graph *graph, tsr_node *node) {
     const tsr_value *first = tsr_node_in(graph, node, 0);
     if (tsr_op_has(node->op, TSR_TYPES_NUMBERS) && first->dtype != TSR_DTYPE_BOOL)

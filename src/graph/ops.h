@@ -31,6 +31,7 @@ typedef enum tsr_op {
 #ifdef TSR_WITHOUT_GRADIENT /* a build without the rules of src/passes/gradients.def */
     TSR_OP_Gradient,        /* no node has it */
     TSR_OP_AdamUpdate,      /* trainers are not linked */
+    TSR_OP_LeakyReluGrad,
 #endif
     TSR_OP_NAMES
 } tsr_op;
@@ -122,7 +123,7 @@ typedef struct tsr_attr_info {
     const char *name;
     tsr_attr_kind kind;
     tsr_attr_values values;
-    bool is_param;       /* of a unary operator's function */
+    bool is_param;       /* of its functions: TSR_PARAM */
     float default_value; /* of a param */
 } tsr_attr_info;
 

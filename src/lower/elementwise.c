@@ -16,7 +16,7 @@ static tsr_status lower_unary(tsr_plan *plan, const tsr_node *node, const float 
 
 tsr_status tsr_lower_unary(tsr_plan *plan, const tsr_node *node) {
     float param[2];
-    tsr_unary_params(node, param);
+    tsr_op_params(node, param);
     return lower_unary(plan, node, param);
 }
 
@@ -74,6 +74,17 @@ tsr_status tsr_lower_binary(tsr_plan *plan, const tsr_node *node) {
     pass->posts[pass->post_count - 1].function =
         function ? function : function_of(node, out->dtype);
     tsr_pass_wrap(pass, out->dtype);
+    return plan->status;
+}
+
+tsr_status tsr_lower_leaky_relu_grad(tsr_plan *plan, const tsr_node *node) {
+    float param[2];
+    tsr_op_params(node, param);
+    int dy = tsr_plan_value_with(plan, node->inputs[0], plan->axis),
+        y = tsr_plan_value_with(plan, node->inputs[1], plan->axis);
+    tsr_pass *pass = tsr_plan_copy(plan, dy, tsr_plan_output(plan, node, 0));
+    tsr_pass_post_binary(plan, pass, node->op, y, false);
+    tsr_pass_post_param(pass, param);
     return plan->status;
 }
 

@@ -56,7 +56,7 @@ bool tsr_read_unary(const tsr_graph *graph, const tsr_node *node, float param[2]
     if (node->op == TSR_OP_Clip)
         return read_bound(graph, node, 1, -FLT_MAX, &param[0]) &&
                read_bound(graph, node, 2, FLT_MAX, &param[1]);
-    tsr_unary_params(node, param);
+    tsr_op_params(node, param);
     return true;
 }
 
@@ -79,6 +79,7 @@ static tsr_post make_post(const tsr_graph *graph, const tsr_node *node, const in
         if (post.swapped)
             *host = other;
         post.operand = node->inputs[post.swapped ? 0 : 1];
+        tsr_op_params(node, post.param);
     }
     return post;
 }

@@ -7,7 +7,7 @@
 
 static float param(const tsr_gradient_call *g, int i) {
     float params[2];
-    tsr_unary_params(g->node, params);
+    tsr_op_params(g->node, params);
     return params[i];
 }
 
@@ -46,16 +46,27 @@ static void give_above(tsr_gradient_call *g, int value, float number, int other)
 
 /* ---- piecewise linear ---- */
 
-/* The slope, 0 or 1, is the result's sign: a pass of a GPU. The input need not be kept. */
-void tsr_gradient_relu(tsr_gradient_call *g) {
-    give_product(g, DO(Sign, g->y));
+/* dy where value > 0, alpha * dy elsewhere: a post-op of what makes dy. */
+static void give_leaky_relu_grad(tsr_gradient_call *g, int value, float alpha) {
+    const int inputs[] = {g->dy, value};
+    const tsr_attr attrs[] = {tsr_float_attr("alpha", alpha)};
+    tsr_grad_give(g, 0, tsr_build_with(&g->b, TSR_OP_LeakyReluGrad, 2, inputs, 1, attrs));
 }
 
-/* 1 where x > 0, alpha elsewhere; the result tells that, too, unless alpha turns signs. */
+/* The result tells where the input was positive: that need not be kept. */
+void tsr_gradient_relu(tsr_gradient_call *g) {
+    give_leaky_relu_grad(g, g->y, 0);
+}
+
+/* So does its result, unless alpha turns signs. */
 void tsr_gradient_leaky_relu(tsr_gradient_call *g) {
     float alpha = param(g, 0);
-    int above = DO(Sign, DO(Relu, alpha >= 0 ? g->y : g->x));
-    give_product(g, plus(g, tsr_grad_scale(g, above, 1 - alpha), alpha));
+    give_leaky_relu_grad(g, alpha >= 0 ? g->y : g->x, alpha);
+}
+
+/* Linear in input 0; which elements are positive changes nowhere but at 0. */
+void tsr_gradient_leaky_relu_grad(tsr_gradient_call *g) {
+    give_leaky_relu_grad(g, g->node->inputs[1], param(g, 0));
 }
 
 void tsr_gradient_thresholded_relu(tsr_gradient_call *g) {

@@ -28,7 +28,7 @@ static bool is_hard_sigmoid(const tsr_matcher *m, int value, int x) {
     float param[2];
     if (!node || node->inputs[0] != x)
         return false;
-    tsr_unary_params(node, param);
+    tsr_op_params(node, param);
     return tsr_is_near((double)param[0], 1.0 / 6) && tsr_is_near((double)param[1], 0.5);
 }
 

@@ -89,6 +89,8 @@ static operand find_operand(tsr_plan *plan, const tsr_post *post, const tsr_shap
 
 static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, operand other) {
     tsr_pass_post_binary(plan, pass, post->op, other.tensor, post->swapped);
+    if (TSR_HAS(LeakyReluGrad) && post->op == TSR_OP_LeakyReluGrad)
+        tsr_pass_post_param(pass, post->param);
     if (!other.fused)
         return;
     tsr_pass_post *added = &pass->posts[pass->post_count - 1];
@@ -99,10 +101,8 @@ static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, ope
 /* result + param[0] * (operand - param[1]) */
 static void add_scaled(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, operand other) {
     tsr_pass_post_binary(plan, pass, TSR_OP_Add, other.tensor, false);
-    tsr_pass_post *added = &pass->posts[pass->post_count - 1];
-    added->scaled = true;
-    added->function = "add_scaled";
-    memcpy(added->param, post->param, sizeof added->param);
+    tsr_pass_post_param(pass, post->param);
+    pass->posts[pass->post_count - 1].function = "add_scaled";
 }
 
 static tsr_status fail_unfused(const tsr_plan *plan, const tsr_post *post) {

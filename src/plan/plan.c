@@ -410,6 +410,12 @@ void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor,
     tsr_pass_source(plan, pass, tensor);
 }
 
+void tsr_pass_post_param(tsr_pass *pass, const float param[2]) {
+    tsr_pass_post *post = &pass->posts[pass->post_count - 1];
+    post->has_param = true;
+    memcpy(post->param, param, sizeof post->param);
+}
+
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output) {
     const tsr_layout *a = tsr_plan_layout(plan, source), *b = tsr_plan_layout(plan, output);
     bool broadcast = a->n != b->n || a->c != b->c || a->h != b->h || a->w != b->w;

@@ -60,7 +60,7 @@ typedef struct tsr_pass_post {
     float param[2];
     int source; /* which of the pass's sources is the other operand; TSR_NONE for unary */
     bool swapped;
-    bool scaled;          /* the function has `param` as a third argument */
+    bool has_param;       /* the function has `param` as a third argument */
     const char *function; /* tsr_<function> of the shaders; NULL: that of the operator */
     int blocksize; /* the operand is DepthToSpace(blocksize) of the source; 0: the source itself */
     bool dcr;      /* mode of DepthToSpace */
@@ -487,5 +487,7 @@ tsr_draw *tsr_plan_draws(tsr_plan *plan, tsr_pass *pass, int count);
 void tsr_pass_draw(tsr_plan *plan, const tsr_pass *pass, int i, int block, const void *args);
 void tsr_pass_post_unary(tsr_pass *pass, tsr_op op, const float param[2]);
 void tsr_pass_post_binary(tsr_plan *plan, tsr_pass *pass, tsr_op op, int tensor, bool swapped);
+/* The function of the pass's last post-op, a binary one, takes these, too. */
+void tsr_pass_post_param(tsr_pass *pass, const float param[2]);
 
 #endif

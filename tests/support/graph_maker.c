@@ -513,6 +513,7 @@ static node_maker_fn *const makers[TSR_OP_COUNT] = {
     [TSR_OP_ArgMax] = make_arg,
     [TSR_OP_ArgMin] = make_arg,
     [TSR_OP_AdamUpdate] = make_adam_update,
+    [TSR_OP_LeakyReluGrad] = make_leaky_relu_grad,
     [TSR_OP_ConvWeightGrad] = make_window_gradient,
     [TSR_OP_MaxPoolGrad] = make_window_gradient,
     [TSR_OP_MaxPool] = make_pool,

@@ -20,7 +20,7 @@ node_maker_fn make_recurrent, make_einsum, make_reverse_sequence, make_max_unpoo
     make_selection, make_deform_conv, make_tuples, make_scatter_elements, make_tensor_scatter,
     make_top_k, make_bit_cast;
 /* graph_maker_training.c, graph_maker_quantize.c */
-node_maker_fn make_loss, make_update, make_adam_update;
+node_maker_fn make_loss, make_update, make_adam_update, make_leaky_relu_grad;
 node_maker_fn make_quantize, make_dynamic_quantize, make_qlinear, make_integer_sums;
 
 enum { TRIES = 16 };

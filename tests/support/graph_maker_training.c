@@ -70,3 +70,16 @@ bool make_adam_update(node_maker *m, tsr_op op) {
         text_add(&m->text, " alpha=0.5 beta=0.75");
     return true;
 }
+
+bool make_leaky_relu_grad(node_maker *m, tsr_op op) {
+    static const char *const alphas[] = {"", " alpha=0.0", " alpha=-0.5"};
+    int x = pick(m, is_float);
+    if (x < 0)
+        return false;
+    const tsr_shape *shape = shape_of(m, x);
+    begin(m, tsr_op_get_info(op)->name, x);
+    add_weights(m, 'w', shape->rank, shape->dim);
+    add_outputs(m, 1);
+    text_add(&m->text, "%s", DRAW_ONE_OF(m, alphas));
+    return true;
+}

@@ -232,25 +232,6 @@ static void test_grids_fill_blocks(void **state) {
     assert_true(100 * software_bytes <= 102 * bytes);
 }
 
-/* Where textures are stored row by row, large ones of small images are narrow. */
-static void test_large_textures_are_narrow(void **state) {
-    (void)state;
-    const tsr_layout_limits rows = {.max_texture_size = 16384, .max_planes = 4, .row_major = true},
-                            any = {.max_texture_size = 16384, .max_planes = 4};
-    const tsr_shape weights = {4, {1500, 100, 4, 4}},
-                    others[] = {{4, {4, 32, 16, 5}}, {4, {1, 64, 128, 128}}};
-    tsr_layout l, usual;
-    assert_int_equal(tsr_layout_make(&weights, &rows, (tsr_layout_hint){0}, &l), TSR_OK);
-    assert_int_equal(tsr_layout_make(&weights, &any, (tsr_layout_hint){0}, &usual), TSR_OK);
-    assert_int_equal(l.texture_w, 16);
-    assert_true(usual.texture_w > 16);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        assert_int_equal(tsr_layout_make(&others[i], &rows, (tsr_layout_hint){0}, &l), TSR_OK);
-        assert_int_equal(tsr_layout_make(&others[i], &any, (tsr_layout_hint){0}, &usual), TSR_OK);
-        assert_int_equal(l.texture_w, usual.texture_w);
-    }
-}
-
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_too_little_memory_is_refused),
@@ -259,7 +240,6 @@ int run_program(void) {
         cmocka_unit_test(test_planes_pay),
         cmocka_unit_test(test_grids_fill_squares),
         cmocka_unit_test(test_grids_fill_blocks),
-        cmocka_unit_test(test_large_textures_are_narrow),
         cmocka_unit_test(test_layouts_have_limits),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);

@@ -72,8 +72,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     enum { BLOCK = 16 };
     d->limits = (tsr_layout_limits){.max_texture_size = info->max_texture_size,
                                     .max_planes = 1,
-                                    .shaded = d->profile.fragments.registers ? BLOCK : 0,
-                                    .row_major = llvmpipe};
+                                    .shaded = d->profile.fragments.registers ? BLOCK : 0};
     /* A sum for each plane, and what conv_direct_taps keeps beside them. */
     int most = capped(info->max_draw_buffers, d->profile.fragments.registers - TSR_TAP_TEXELS);
     while (d->limits.max_planes * 2 <= most && d->limits.max_planes < TSR_MAX_PLANES)

@@ -42,33 +42,19 @@ static int choose_planes(int w, int pixel_stride, int most) {
 
 /* Drivers shade at least 2x2 (GPUs) to 4x4 (llvmpipe) texels at a time, GPUs with tile memory store
  * 16x16 or more. Preferred are grids with the fewest shaded texels, then, where the device tells no
- * size of squares, with bins for many threads of llvmpipe, then, but for NARROW ones, close to a
- * square. */
+ * size of squares, with bins for many threads of llvmpipe, then close to a square. */
 enum { SHADED = 4, ENOUGH_THREADS = 16 };
-
-/* A pass over a large texture that is stored row by row goes through memory in order if it is
- * narrow. Tensors of images narrower than that can be, such as weights: an optimizer's updates of
- * the U-Net's take 0.8 times as long as in squares. */
-enum { NARROW = 16 };
 
 static int64_t shading_cost(const tsr_layout *l) {
     int side = l->shaded ? l->shaded : SHADED;
     return tsr_divide_up(l->texture_w, side) * tsr_divide_up(l->texture_h, side);
 }
 
-static int64_t side_cost(const tsr_layout *l, bool row_major) {
-    int64_t width = l->texture_w, height = l->texture_h;
-    bool large = (int64_t)l->n * l->tiles * l->tile_w * l->h > TSR_BIN * TSR_BIN;
-    if (row_major && large && l->w < NARROW)
-        return width < NARROW ? NARROW - width : width - NARROW;
-    return width > height ? width : height;
-}
-
-static int64_t grid_cost(const tsr_layout *l, bool row_major) {
+static int64_t grid_cost(const tsr_layout *l) {
     int64_t width = l->texture_w, height = l->texture_h;
     int64_t threads = tsr_divide_up(width, TSR_BIN) * tsr_divide_up(height, TSR_BIN);
     int64_t missing = !l->shaded && threads < ENOUGH_THREADS ? ENOUGH_THREADS - threads : 0;
-    return (shading_cost(l) << 28) + (missing << 20) + side_cost(l, row_major);
+    return (shading_cost(l) << 28) + (missing << 20) + (width > height ? width : height);
 }
 
 bool tsr_layout_regrid(tsr_layout *l, int columns_log2, int max_size) {
@@ -97,14 +83,13 @@ int tsr_layout_slice_columns(int64_t tile, int64_t count, int64_t all, int most)
     return most;
 }
 
-static bool choose_grid(tsr_layout *l, const tsr_layout_limits *limits) {
-    const int max_size = limits->max_texture_size;
+static bool choose_grid(tsr_layout *l, int max_size) {
     int64_t best = INT64_MAX;
     tsr_layout candidate = *l;
     for (int log2 = 0; (int64_t)l->tile_w << log2 <= max_size; log2++) {
         if (!tsr_layout_regrid(&candidate, log2, max_size))
             continue;
-        int64_t cost = grid_cost(&candidate, limits->row_major);
+        int64_t cost = grid_cost(&candidate);
         if (cost >= best)
             continue;
         best = cost;
@@ -150,9 +135,8 @@ static tsr_status fill_buffer(tsr_layout *l, int64_t tile_count, const tsr_shape
 }
 
 static tsr_status fill_texture(tsr_layout *l, int64_t tile_count, const tsr_shape *shape,
-                               const tsr_layout_limits *limits) {
-    const int max_size = limits->max_texture_size;
-    if (choose_grid(l, limits) || choose_wrap(l, tile_count, max_size))
+                               int max_size) {
+    if (choose_grid(l, max_size) || choose_wrap(l, tile_count, max_size))
         return TSR_OK;
     return tsr_fail(
         TSR_ERROR_LIMIT,
@@ -212,8 +196,9 @@ tsr_status tsr_layout_make(const tsr_shape *shape, const tsr_layout_limits *limi
         l.pixel_stride = pixel_stride;
     l.tile_w = (int)tsr_divide_up(l.w, l.planes * l.pixel_stride) * l.pixel_stride;
     int64_t tile_count = (int64_t)l.n * l.tiles;
-    TSR_TRY(limits->max_buffer_bytes ? fill_buffer(&l, tile_count, shape, limits->max_buffer_bytes)
-                                     : fill_texture(&l, tile_count, shape, limits));
+    TSR_TRY(limits->max_buffer_bytes
+                ? fill_buffer(&l, tile_count, shape, limits->max_buffer_bytes)
+                : fill_texture(&l, tile_count, shape, limits->max_texture_size));
     if (!is_addressable(&l))
         return tsr_fail(TSR_ERROR_LIMIT, "a tensor of shape %s is too large for this machine",
                         tsr_shape_text(shape));

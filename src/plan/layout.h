@@ -51,7 +51,6 @@ typedef struct tsr_layout_limits {
     int max_planes;            /* render targets, a power of two */
     int shaded;                /* side of the squares of texels that the device shades or stores
                                   as a whole; 0: 4 */
-    bool row_major;            /* textures are stored row by row, as llvmpipe does */
     uint64_t max_buffer_bytes; /* of one tensor or table; 0: they are stored in textures */
     bool half_only;            /* passes write 16 bits: nothing renders to 32-bit floats */
     bool bits_only;            /* nothing renders to floats: passes write their bits */

@@ -53,7 +53,7 @@ typedef enum tsr_post_op_kind {
 typedef struct tsr_post_op {
     tsr_post_op_kind kind;
     const char *op;          /* ONNX's name: "Relu", "Add"; static */
-    float alpha, beta;       /* ELTWISE: first and second parameter; 0 for those that op lacks */
+    float alpha, beta;       /* first and second parameter; 0 for those that op lacks */
     float scale, zero_point; /* SUM */
     /* BINARY, PRELU: the shape of the operand or slope; rank -1 where only the mask is known, and
      * of other kinds. */

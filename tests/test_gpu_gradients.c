@@ -1,5 +1,6 @@
-/* Gradients of convolutions' weights and of max pools on a GPU backend, held against cpu: every
- * kernel, stride, pad, dilation and group, of one to three spatial axes. */
+/* Operators of training on a GPU backend, held against cpu: gradients of convolutions' weights and
+ * of max pools, with every kernel, stride, pad, dilation and group, of one to three spatial axes;
+ * of LeakyRelu; updates. */
 #include <string.h>
 
 #include "support/case_text.h"
@@ -172,7 +173,7 @@ static void test_leaky_relu_grad(void **state) {
         CASE(13, "MaxPoolGrad x[1,3,8,8] g[1,3,4,4] -> p kernel_shape=2,2 strides=2,2; "
                  "LeakyReluGrad p x -> y alpha=0.0"),
         CASE(13, "LeakyReluGrad g[5,6] x[5,6] -> a; Add a z[6] -> y"),
-        CASE(13, "Sin g[5,6] -> s; Cos x[5,6] -> c; LeakyReluGrad s c -> a; Mul a c -> y"),
+        CASE(13, "Cos g[5,6] -> c; Sin x[5,6] -> s; LeakyReluGrad c s -> a; Mul a s -> y"),
         CASE(13, "LeakyReluGrad x[4,5] x -> y"),
     };
     (void)state;

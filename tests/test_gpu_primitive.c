@@ -378,6 +378,44 @@ static void test_session_chain(void **state) {
     tsr_post_ops_destroy(posts);
 }
 
+/* Also a post-op that tsr_post_ops_append_binary() does not make: with its alpha, and an operand of
+ * the result's shape alone. */
+static void test_session_chain_of_training(void **state) {
+    (void)state;
+    need_gpu();
+    const tsr_shape shape = {2, {1, 3}}, two = {2, {2, 3}};
+    tsr_model *model = make_model("Sin x[1,3] -> s; LeakyReluGrad s g[1,3] -> y alpha=0.25");
+    tsr_session *session = make_session(gpu(0), model, NULL);
+    tsr_post_ops *posts;
+    EXPECT_OK(tsr_session_post_ops(session, 0, &posts));
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    assert_int_equal(tsr_post_ops_length(posts), 1);
+    assert_int_equal(post_of(posts, 0).kind, TSR_POST_OP_BINARY);
+    assert_true(post_of(posts, 0).alpha == 0.25f);
+    tsr_device *const devices[] = {gpu(0), cpu};
+    for (int i = 0; i < 2; i++) {
+        tsr_primitive_desc desc = {
+            .kind = TSR_PRIMITIVE_ELTWISE, .op = "Relu", .source = shape, .posts = posts};
+        tsr_primitive *primitive;
+        tsr_device_tensor *x = make_tensor(devices[i], &shape, TSR_DTYPE_F32, (float[]){1, 2, -3}),
+                          *g = make_tensor(devices[i], &shape, TSR_DTYPE_F32, (float[]){1, -1, 1});
+        EXPECT_OK(tsr_primitive_create(devices[i], &desc, &primitive));
+        EXPECT_OK(tsr_primitive_execute(
+            primitive, &(tsr_primitive_args){.source = x, .destination = x, .operands = {g}}));
+        elements y = read_tensor(x);
+        assert_true(y.values[0] == 1 && y.values[1] == 0.5f && y.values[2] == 0);
+        free(y.values);
+        tsr_primitive_destroy(primitive);
+        tsr_device_tensor_destroy(g);
+        tsr_device_tensor_destroy(x);
+        desc.source = two;
+        expect_failure(tsr_primitive_create(devices[i], &desc, &primitive), TSR_ERROR_SHAPE,
+                       "an operand of shape [1, 3] cannot be broadcast to [2, 3]");
+    }
+    tsr_post_ops_destroy(posts);
+}
+
 /* ---- lives ----------------------------------------------------------------------------------- */
 
 static void live(void *context, unsigned i) {
@@ -424,6 +462,7 @@ int run_program(void) {
         cmocka_unit_test(test_reports),
         cmocka_unit_test(test_in_a_row),
         cmocka_unit_test(test_session_chain),
+        cmocka_unit_test(test_session_chain_of_training),
         cmocka_unit_test(test_no_growth),
     };
     return cmocka_run_group_tests(tests, open_cpu, close_all);

@@ -168,6 +168,12 @@ static const char *const cases[] = {
     "Mul x[2,3] x -> a; Sin x -> b; Add a b -> c; Mul c x -> y",
     "Exp x[2,3] -> a; ReduceSum a n(1) -> s; Div a s -> b; Concat a b a -> y axis=0",
     "Add x[1,3] z[2,1] -> a; Mul a x -> b; Sum b a z -> y",
+    /* the gradient of a gradient through which elements are positive is none */
+    "Conv x{1,2,1,1} w[3,2,1,1] -> c; LeakyRelu c -> r alpha=0.25; ReduceSum r -> l keepdims=0; "
+    "Gradient w x -> g xs=w| zs=x| y=l; ReduceSumSquare g -> p keepdims=0; Mul w w -> q; "
+    "ReduceSum q -> s keepdims=0; Add p s -> y",
+    "MatMul x[2,3] w[3,4] -> c; Relu c -> r; Mul r r -> q; ReduceSum q -> l keepdims=0; "
+    "Gradient x w -> g xs=x| zs=w| y=l; ReduceSumSquare g -> y keepdims=0",
     /* integers that end ways */
     "Gather x[5,3] i:int64[2,2] -> a axis=0; ArgMax a -> m axis=1; Cast m -> f to=1; "
     "ReduceMean f -> s keepdims=0; Sin a -> b; Add b s -> y",

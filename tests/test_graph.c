@@ -118,13 +118,14 @@ static void test_slots_and_attributes(void **state) {
     tsr_graph_destroy(graph);
 }
 
-static void test_unary_params(void **state) {
+static void test_op_params(void **state) {
     (void)state;
     static const struct {
         tsr_op op;
         float alpha, beta;
     } cases[] = {{TSR_OP_Relu, 0, 0},
                  {TSR_OP_LeakyRelu, 0.01f, 0},
+                 {TSR_OP_LeakyReluGrad, 0.01f, 0},
                  {TSR_OP_HardSigmoid, 0.2f, 0.5f},
                  {TSR_OP_HardSwish, 0, 0},
                  {TSR_OP_Elu, 1, 0}};
@@ -220,7 +221,7 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find_value),    cmocka_unit_test(test_constant),
         cmocka_unit_test(test_clone),         cmocka_unit_test(test_slots_and_attributes),
-        cmocka_unit_test(test_unary_params),  cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_op_params),     cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_types),         cmocka_unit_test(test_op_table),
         cmocka_unit_test(test_op_attributes),
     };

@@ -96,10 +96,12 @@ static void test_bad_posts(void **state) {
     (void)state;
     const tsr_status bad = TSR_ERROR_INVALID_ARGUMENT;
     const tsr_shape scalar = {.rank = 0}, deep = {.rank = 9}, unknown = {2, {3, -1}};
-    static const char *const no_unary[] = {"relu", "", "Add", "Conv", "Not", "Max", "Where"};
-    static const char *const no_binary[] = {"Relu", "Equal", "And", "Sum", "MatMul", "Clip", "add"};
+    static const char *const no_unary[] = {"relu", "",    "Add",   "Conv",
+                                           "Not",  "Max", "Where", "LeakyReluGrad"};
+    static const char *const no_binary[] = {"Relu",   "Equal", "And", "Sum",
+                                            "MatMul", "Clip",  "add", "LeakyReluGrad"};
     tsr_post_ops *posts = make_chain();
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 8; i++) {
         expect_failure(tsr_post_ops_append_eltwise(posts, no_unary[i], 0, 0), bad,
                        "no operator of one tensor");
         expect_failure(tsr_post_ops_append_binary(posts, no_binary[i], &scalar, false), bad,

@@ -19,7 +19,8 @@ static tsr_op find_post_op(const char *name, int inputs) {
     if (op == TSR_OP_COUNT || !tsr_op_has(op, TSR_IS_POST_OP))
         return TSR_OP_COUNT;
     const tsr_op_info *info = tsr_op_get_info(op);
-    bool is_pair = op == TSR_OP_Max || op == TSR_OP_Min || info->min_inputs == 2;
+    bool is_pair = op == TSR_OP_Max || op == TSR_OP_Min ||
+                   (info->min_inputs == 2 && !tsr_binary_has_params(op));
     bool is_single = op == TSR_OP_Clip || info->max_inputs == 1;
     return (inputs == 1 ? is_single : is_pair) ? op : TSR_OP_COUNT;
 }
@@ -218,12 +219,13 @@ static unsigned mask_of(const tsr_shape *slopes, const tsr_shape *result) {
 
 static tsr_post_op describe(const tsr_graph *graph, const tsr_node *node, const tsr_post *post) {
     bool is_prelu = post->op == TSR_OP_PRelu && !post->swapped;
-    tsr_post_op known = {
-        .op = tsr_op_get_info(post->op)->name, .operand.rank = -1, .node = post->node_name};
+    tsr_post_op known = {.op = tsr_op_get_info(post->op)->name,
+                         .alpha = post->param[0],
+                         .beta = post->param[1],
+                         .operand.rank = -1,
+                         .node = post->node_name};
     if (post->operand == TSR_NONE) {
         known.kind = TSR_POST_OP_ELTWISE;
-        known.alpha = post->param[0];
-        known.beta = post->param[1];
         return known;
     }
     const tsr_value *operand = &graph->values[post->operand];

@@ -233,9 +233,10 @@ static tsr_status check_unused(const tsr_primitive_desc *d) {
 
 /* ---- post-ops -------------------------------------------------------------------------------- */
 
-static tsr_status check_broadcast(const tsr_shape *operand, const tsr_shape *result) {
-    tsr_shape both;
-    if (tsr_broadcast(operand, result, &both) == TSR_OK && tsr_shape_equal(&both, result))
+static tsr_status check_broadcast(tsr_op op, const tsr_shape *operand, const tsr_shape *result) {
+    tsr_shape both = *operand;
+    if ((op == TSR_OP_LeakyReluGrad || tsr_broadcast(operand, result, &both) == TSR_OK) &&
+        tsr_shape_equal(&both, result))
         return TSR_OK;
     return tsr_fail(TSR_ERROR_SHAPE, "an operand of shape %s cannot be broadcast to %s",
                     tsr_shape_text(operand), tsr_shape_text(result));
@@ -265,6 +266,7 @@ static tsr_status make_post(tsr_primitive_graph *made, const tsr_post_ops *posts
     const tsr_shape result = made->graph->values[made->destination].shape;
     tsr_shape operand = given->operand;
     *post = (tsr_post){.op = posts->ops[i],
+                       .param = {given->alpha, given->beta},
                        .operand = TSR_NONE,
                        .swapped = given->swapped,
                        .node_name = tsr_arena_printf(made->graph->arena, "post-op %d", i)};
@@ -272,8 +274,6 @@ static tsr_status make_post(tsr_primitive_graph *made, const tsr_post_ops *posts
         return out_of_memory();
     switch (given->kind) {
     case TSR_POST_OP_ELTWISE:
-        post->param[0] = given->alpha;
-        post->param[1] = given->beta;
         return TSR_OK;
     case TSR_POST_OP_SUM:
         post->scaled = true;
@@ -286,7 +286,7 @@ static tsr_status make_post(tsr_primitive_graph *made, const tsr_post_ops *posts
         TSR_TRY(find_slopes(given->mask, &result, &operand));
         break;
     case TSR_POST_OP_BINARY:
-        TSR_TRY(check_broadcast(&operand, &result));
+        TSR_TRY(check_broadcast(post->op, &operand, &result));
         break;
     default:
         return tsr_fail(TSR_ERROR_UNSUPPORTED,

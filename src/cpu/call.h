@@ -27,7 +27,7 @@ void tsr_cpu_apply_unary(tsr_op op, const float param[2], const float *x, int64_
                          float *out);
 void tsr_cpu_apply_binary(tsr_op op, const float *a, const tsr_shape *a_shape, const float *b,
                           const tsr_shape *b_shape, float *out, const tsr_shape *shape);
-/* LeakyReluGrad as a post-op, of count elements each; out may be an input. */
+/* LeakyReluGrad, of count elements each; out may be an input. */
 void tsr_cpu_apply_leaky_relu_grad(float alpha, const float *dy, const float *y, int64_t count,
                                    float *out);
 

@@ -66,7 +66,7 @@ static void apply_post(const tsr_cpu_call *call, const tsr_post *post) {
         tsr_cpu_apply_unary(post->op, post->param, x, tsr_shape_count(shape), x);
     } else if (post->scaled) {
         add_scaled(post, call->data[post->operand], tsr_shape_count(shape), x);
-    } else if (TSR_HAS(LeakyReluGrad) && post->op == TSR_OP_LeakyReluGrad) {
+    } else if (tsr_binary_has_params(post->op)) {
         const float *other = call->data[post->operand];
         tsr_cpu_apply_leaky_relu_grad(post->param[0], post->swapped ? other : x,
                                       post->swapped ? x : other, tsr_shape_count(shape), x);

@@ -88,6 +88,11 @@ typedef struct tsr_op_info {
     unsigned traits;     /* of tsr_trait */
 } tsr_op_info;
 
+/* Does a function of two inputs take the operator's params, too? */
+static inline bool tsr_binary_has_params(tsr_op op) {
+    return TSR_HAS(LeakyReluGrad) && op == TSR_OP_LeakyReluGrad;
+}
+
 const tsr_op_info *tsr_op_get_info(tsr_op op);
 bool tsr_op_has(tsr_op op, tsr_trait trait);
 tsr_domain_id tsr_op_domain(tsr_op op);

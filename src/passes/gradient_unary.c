@@ -46,7 +46,7 @@ static void give_above(tsr_gradient_call *g, int value, float number, int other)
 
 /* ---- piecewise linear ---- */
 
-/* dy where value > 0, alpha * dy elsewhere: a post-op of what makes dy. */
+/* dy where value > 0, alpha * dy elsewhere: mostly a post-op of what makes dy. */
 static void give_leaky_relu_grad(tsr_gradient_call *g, int value, float alpha) {
     const int inputs[] = {g->dy, value};
     const tsr_attr attrs[] = {tsr_float_attr("alpha", alpha)};

@@ -89,7 +89,7 @@ static operand find_operand(tsr_plan *plan, const tsr_post *post, const tsr_shap
 
 static void add_binary(tsr_plan *plan, tsr_pass *pass, const tsr_post *post, operand other) {
     tsr_pass_post_binary(plan, pass, post->op, other.tensor, post->swapped);
-    if (TSR_HAS(LeakyReluGrad) && post->op == TSR_OP_LeakyReluGrad)
+    if (tsr_binary_has_params(post->op))
         tsr_pass_post_param(pass, post->param);
     if (!other.fused)
         return;

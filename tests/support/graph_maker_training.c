@@ -71,14 +71,19 @@ bool make_adam_update(node_maker *m, tsr_op op) {
     return true;
 }
 
+/* Of two inputs that may be one: a weight is the first or the second, or none. */
 bool make_leaky_relu_grad(node_maker *m, tsr_op op) {
     static const char *const alphas[] = {"", " alpha=0.0", " alpha=-0.5"};
-    int x = pick(m, is_float);
+    int x = pick(m, is_float), weight = draw(m, 0, 2);
     if (x < 0)
         return false;
     const tsr_shape *shape = shape_of(m, x);
-    begin(m, tsr_op_get_info(op)->name, x);
-    add_weights(m, 'w', shape->rank, shape->dim);
+    text_add(&m->text, "%s", tsr_op_get_info(op)->name);
+    for (int i = 0; i < 2; i++)
+        if (i == weight)
+            add_weights(m, 'w', shape->rank, shape->dim);
+        else
+            text_add(&m->text, " $%d", x);
     add_outputs(m, 1);
     text_add(&m->text, "%s", DRAW_ONE_OF(m, alphas));
     return true;

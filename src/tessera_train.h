@@ -9,11 +9,12 @@
  *         tsr_trainer_step(trainer, &signals, 1, &classes, 1, &loss); // tsr_array
  *     tsr_trainer_model(trainer, &trained);
  *
- * Trained are the float32 constants that Conv, ConvTranspose, Gemm, MatMul, PRelu and the
- * normalizations read as weights, and vectors that are added to a MatMul's result: directly, behind
- * Reshape, Transpose and the like, in branches and loops, and those that a file has in 16 bits with
- * a Cast. BatchNormalization is in training mode: it normalizes by the batch, and its running mean
- * and variance follow with its momentum. Dropout drops, by random numbers of the seed.
+ * Trained are the float32 constants that Conv, ConvTranspose, DeformConv, Gemm, MatMul, LSTM, GRU,
+ * RNN, PRelu and the normalizations read as weights, tables that Gather takes from, and vectors
+ * that are added to a MatMul's result: directly, behind Reshape, Transpose and the like, in
+ * branches and loops, and those that a file has in 16 bits with a Cast. Other constants stay as
+ * they are. BatchNormalization is in training mode: it normalizes by the batch, and its running
+ * mean and variance follow with its momentum. Dropout drops, by random numbers of the seed.
  *
  * Everything is float32. The same steps with the same seed on the same device give the same
  * weights; devices differ by rounding. The rules of tessera.h hold here, too: zeroed descriptions

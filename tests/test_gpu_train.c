@@ -89,6 +89,26 @@ static void test_wide(void **state) {
         fill_images);
 }
 
+/* Whose weights are not those of layers alone. */
+static void test_operators(void **state) {
+    (void)state;
+    static const char *const models[] = {
+        "LSTM x[3,2,5] w{2,28,5} r{2,28,7} b{2,56} _ _ _ p{2,21} -> h hidden_size=7 "
+        "direction=bidirectional; Conv h u{3,2,1,1} -> y",
+        "GRU x[4,3,5] w{1,18,5} r{1,18,6} b{1,36} -> y hidden_size=6",
+        "RNN x[2,3,5] w{1,6,5} r{1,6,6} -> y hidden_size=6 direction=reverse",
+        "DeformConv x[2,5,6,7] w{6,5,2,3} o{2,12,5,5} b{6} -> y",
+        "ArgMax x[6,9] -> i axis=1 keepdims=0; Gather t{9,5} i -> e; MatMul e w{5,3} -> y",
+    };
+    need_gpu();
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        check_lesson(&(lesson){.model = make_model(models[i]),
+                               .desc = {.loss = TSR_LOSS_MSE, .learning_rate = 0.01f},
+                               .steps = few_cases() ? 2 : 8,
+                               .tolerance = 1e-4},
+                     fill_images);
+}
+
 /* Weights and vectors that are parts of one tensor: some begin within a row of its tiles, whose
  * grid has to stay as it is. */
 static void test_parts_of_tensors(void **state) {
@@ -246,9 +266,13 @@ static void test_memory(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classifier), cmocka_unit_test(test_unet),
-        cmocka_unit_test(test_wide),       cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lost),       cmocka_unit_test(test_parts_of_tensors),
+        cmocka_unit_test(test_classifier),
+        cmocka_unit_test(test_unet),
+        cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_parts_of_tensors),
         cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests_name("training", tests, NULL, close_backends);

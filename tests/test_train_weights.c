@@ -96,6 +96,19 @@ static void test_views(void **state) {
                 "w s b");
 }
 
+static void test_operators(void **state) {
+    (void)state;
+    check_model(make_model("LSTM x[3,2,4] w{1,12,4} r{1,12,3} b{1,24} _ _ _ p{1,9} -> y "
+                           "hidden_size=3"),
+                "w r b p");
+    check_model(make_model("GRU x[3,2,4] w{2,9,4} r{2,9,3} b{2,18} -> y hidden_size=3 "
+                           "direction=bidirectional linear_before_reset=1"),
+                "w r b");
+    check_model(make_model("RNN x[3,2,4] w{1,3,4} r{1,3,3} -> y hidden_size=3"), "w r");
+    check_model(make_model("DeformConv x[1,2,5,4] w{3,2,2,2} o{1,8,4,3} b{3} -> y"), "w b");
+    check_model(make_model("ArgMax x[3,5] -> i axis=1 keepdims=0; Gather t{5,4} i -> y"), "t");
+}
+
 /* Statistics of a normalization whose scale is behind a view, and stays, are those that it has. */
 static void test_frozen_behind_view(void **state) {
     (void)state;
@@ -253,9 +266,13 @@ static void test_unaligned(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_views),          cmocka_unit_test(test_frozen_behind_view),
-        cmocka_unit_test(test_halves),         cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_bodies_refused), cmocka_unit_test(test_unaligned),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_operators),
+        cmocka_unit_test(test_frozen_behind_view),
+        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_bodies_refused),
+        cmocka_unit_test(test_unaligned),
     };
     return cmocka_run_group_tests_name("weights", tests, NULL, NULL);
 }

@@ -88,6 +88,15 @@ static unsigned weight_inputs(tsr_op op) {
         return TSR_INPUTS(1, 1);
     case TSR_OP_MatMul:
         return TSR_INPUTS(0, 1);
+    case TSR_OP_Gather: /* an embedding's table */
+        return TSR_INPUTS(0, 0);
+    case TSR_OP_DeformConv:
+        return TSR_INPUTS(1, 1) | TSR_INPUTS(3, 3);
+    case TSR_OP_RNN:
+    case TSR_OP_GRU:
+        return TSR_INPUTS(1, 3);
+    case TSR_OP_LSTM:
+        return TSR_INPUTS(1, 3) | TSR_INPUTS(7, 7);
     default:
         return 0;
     }

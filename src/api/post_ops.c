@@ -13,7 +13,7 @@
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-/* Of floats, with one result. */
+/* Of floats, with one result; of two inputs, without params. */
 static tsr_op find_post_op(const char *name, int inputs) {
     tsr_op op = tsr_op_find(name);
     if (op == TSR_OP_COUNT || !tsr_op_has(op, TSR_IS_POST_OP))

@@ -233,6 +233,7 @@ static tsr_status check_unused(const tsr_primitive_desc *d) {
 
 /* ---- post-ops -------------------------------------------------------------------------------- */
 
+/* LeakyReluGrad, of a session's chain, has an operand of the result's shape. */
 static tsr_status check_broadcast(tsr_op op, const tsr_shape *operand, const tsr_shape *result) {
     tsr_shape both = *operand;
     if ((op == TSR_OP_LeakyReluGrad || tsr_broadcast(operand, result, &both) == TSR_OK) &&

@@ -153,7 +153,7 @@ bool tsr_grad_is_asked(const tsr_gradient_call *g, int value) {
 
 static int find_dependent(const tsr_gradients *all, const tsr_node *node) {
     /* Which elements of its input 1 are positive has no slope. */
-    int count = tsr_binary_has_params(node->op) ? 1 : node->input_count;
+    int count = node->op == TSR_OP_LeakyReluGrad ? 1 : node->input_count;
     for (int i = 0; i < count; i++)
         if (node->inputs[i] != TSR_NONE && all->depends[node->inputs[i]])
             return node->inputs[i];

@@ -5,6 +5,8 @@
 #include "support/op_cases.h"
 #include "support/sessions.h"
 
+#include "tessera_write.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +65,10 @@ static void test_sources(void **state) {
              .big = true),
         CASE(22, "ConvTranspose x[2,6,4,5,3] w[6,1,2,3,3] b[6] -> y group=6", .big = true),
         CASE(13, "Conv x[2,3,19] w[7,3,4] b[7] -> y strides=2, dilations=2,"),
+        /* parts of one tensor, one of them read twice */
+        CASE(13, "Split w[12,5,4,4] s(4,5,3) -> a b c axis=0; Conv x[1,5,9,7] a -> p; "
+                 "Conv x b -> q; Conv x c -> r; Concat p q r -> y axis=1; "
+                 "ConvTranspose q b -> z"),
     };
     RUN_CASES(cases);
     expect_no_failed_case();
@@ -154,12 +160,57 @@ static void test_counted(void **state) {
     tsr_device_destroy(device);
 }
 
+/* The model, which is freed, within so many bytes. */
+static tsr_model *with_memory(tsr_model *model, uint64_t max_bytes) {
+    static written file;
+    tsr_model *loaded;
+    file.size = 0;
+    EXPECT_OK(tsr_model_write(model, &(tsr_write_desc){.keep_nodes = true}, append_written, &file));
+    EXPECT_OK(tsr_model_load_memory(file.bytes, file.size,
+                                    &(tsr_model_desc){.max_bytes = max_bytes}, &loaded));
+    tsr_model_free(model);
+    return loaded;
+}
+
+/* Backends with buffers pack parts of one tensor together, which saves passes for each but the
+ * first, where there is room. */
+static void test_joined(void **state) {
+    (void)state;
+    static const char *const layers =
+        "Conv x[1,5,9,7] a%s -> p; Conv x b%s -> q; Conv x c%s -> r; Concat p q r -> y axis=1";
+    need_gpu();
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend()});
+    int passes[3];
+    uint64_t max_bytes = 0;
+    for (int i = 0; i < 3; i++) {
+        const bool parts = i > 0, cramped = i > 1;
+        char text[400] = "Split w[12,5,4,4] s(4,5,3) -> a b c axis=0; ";
+        size_t begin = parts ? strlen(text) : 0;
+        snprintf(text + begin, sizeof text - begin, layers, parts ? "" : "[4,5,4,4]",
+                 parts ? "" : "[5,5,4,4]", parts ? "" : "[3,5,4,4]");
+        tsr_model *model = make_model(text);
+        if (cramped)
+            model = with_memory(model, max_bytes);
+        tsr_session *session = make_session(device, model, &(tsr_session_desc){.poison = true});
+        const tsr_report report = report_of(session);
+        passes[i] = report.pass_count;
+        max_bytes = 2 * (report.tensor_bytes + report.weight_bytes);
+        set_inputs(session, 1);
+        EXPECT_OK(tsr_session_run(session));
+        expect_output(session, model, "y", 1, HALF_CHAIN_TOLERANCE);
+        tsr_session_destroy(session);
+        tsr_model_free(model);
+    }
+    if (!gpu_has_textures())
+        assert_true(passes[1] == passes[0] - 2 && passes[2] == passes[0]);
+    tsr_device_destroy(device);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_changed),
-        cmocka_unit_test(test_counted),
+        cmocka_unit_test(test_random),  cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_changed), cmocka_unit_test(test_counted),
+        cmocka_unit_test(test_joined),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

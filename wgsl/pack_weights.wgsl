@@ -7,7 +7,7 @@ fn weight(i: i32) -> f32 {
     return flat_element(i);
 }
 fn kernel(n: i32, t: i32, y: i32, x: i32) -> vec4f {
-    let i = bitcast<vec4i>(table[y * u.O_W + x]) - 0x800000;
+    let i = bitcast<vec4i>(table[(n * u.O_H + y) * u.O_W + x]) - 0x800000;
     let row = max(i.x, 0) / u.X_W;
     let plane = row / u.X_H;
     let image = plane / u.X_C;

@@ -10,9 +10,9 @@
  *     tsr_trainer_model(trainer, &trained);
  *
  * Trained are the float32 constants that Conv, ConvTranspose, DeformConv, Gemm, MatMul, LSTM, GRU,
- * RNN, PRelu and the normalizations read as weights, tables that Gather takes from, and vectors
- * that are added to a MatMul's result: directly, behind Reshape, Transpose and the like, in
- * branches and loops, and those that a file has in 16 bits with a Cast. Other constants stay as
+ * RNN, PRelu and the normalizations read as weights, and vectors that are added to a MatMul's
+ * result: directly, behind Reshape, Transpose and the like, in branches and loops, and those that a
+ * file has in 16 bits with a Cast. Other constants, such as tables that Gather takes from, stay as
  * they are. BatchNormalization is in training mode: it normalizes by the batch, and its running
  * mean and variance follow with its momentum. Dropout drops, by random numbers of the seed.
  *

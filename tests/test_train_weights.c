@@ -106,7 +106,9 @@ static void test_operators(void **state) {
                 "w r b");
     check_model(make_model("RNN x[3,2,4] w{1,3,4} r{1,3,3} -> y hidden_size=3"), "w r");
     check_model(make_model("DeformConv x[1,2,5,4] w{3,2,2,2} o{1,8,4,3} b{3} -> y"), "w b");
-    check_model(make_model("ArgMax x[3,5] -> i axis=1 keepdims=0; Gather t{5,4} i -> y"), "t");
+    check_model(make_model("ArgMax x[3,5] -> i axis=1 keepdims=0; Gather t{5,4} i -> g; "
+                           "MatMul g w{4,3} -> y"),
+                "w");
 }
 
 /* Statistics of a normalization whose scale is behind a view, and stays, are those that it has. */

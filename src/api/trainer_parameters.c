@@ -88,8 +88,6 @@ static unsigned weight_inputs(tsr_op op) {
         return TSR_INPUTS(1, 1);
     case TSR_OP_MatMul:
         return TSR_INPUTS(0, 1);
-    case TSR_OP_Gather: /* an embedding's table */
-        return TSR_INPUTS(0, 0);
     case TSR_OP_DeformConv:
         return TSR_INPUTS(1, 1) | TSR_INPUTS(3, 3);
     case TSR_OP_RNN:

@@ -67,8 +67,11 @@ static void test_sources(void **state) {
         CASE(13, "Conv x[2,3,19] w[7,3,4] b[7] -> y strides=2, dilations=2,"),
         /* parts of one tensor, one of them read twice */
         CASE(13, "Split w[12,5,4,4] s(4,5,3) -> a b c axis=0; Conv x[1,5,9,7] a -> p; "
-                 "Conv x b -> q; Conv x c -> r; Concat p q r -> y axis=1; "
+                 "Conv x b -> q; Conv x c -> r; Concat p q r -> y! axis=1; "
                  "ConvTranspose q b -> z"),
+        /* integers with a scale, read twice */
+        CASE(13, "DequantizeLinear w:int8[6,5,3,3] k<0.05 -> v; Conv x[1,5,8,8] v -> a; "
+                 "Conv z[1,5,8,8] v -> b; Concat a b -> y axis=1"),
     };
     RUN_CASES(cases);
     expect_no_failed_case();
@@ -206,11 +209,29 @@ static void test_joined(void **state) {
     tsr_device_destroy(device);
 }
 
+/* What is packed together fits no buffer of this device, each by itself does. */
+static void test_buffer_too_small(void **state) {
+    (void)state;
+    need_gpu();
+    if (gpu_has_textures())
+        return;
+    tsr_device *device = make_device(
+        &(tsr_device_desc){.backend = gpu_backend(), .webgpu.max_buffer_bytes = 1 << 16});
+    tsr_model *model = make_model("Conv x[1,36,9,9] w[36,36,3,3] -> a; Conv a w -> y");
+    tsr_session *session = make_session(device, model, &(tsr_session_desc){.poison = true});
+    set_inputs(session, 1);
+    EXPECT_OK(tsr_session_run(session));
+    expect_output(session, model, "y", 1, HALF_CHAIN_TOLERANCE);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    tsr_device_destroy(device);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),  cmocka_unit_test(test_sources),
         cmocka_unit_test(test_changed), cmocka_unit_test(test_counted),
-        cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_joined),  cmocka_unit_test(test_buffer_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -285,16 +285,8 @@ void tsr_plan_expect_concats(tsr_plan *plan);
 /* In-place concat and split: operands become slices of the output, parts of the input, where
  * possible; others are copied. */
 tsr_status tsr_plan_place_slices(tsr_plan *plan);
-/* Packings of weights that are slices of one tensor become one pass, if there is room; not in
- * pages, which do not train. */
-#ifdef TSR_WITHOUT_GRADIENT
-static inline tsr_status tsr_plan_join_packings(tsr_plan *plan, uint64_t max_bytes) {
-    (void)max_bytes;
-    return plan->status;
-}
-#else
+/* Packings of weights that are parts of one tensor become one pass, if there is room. */
 tsr_status tsr_plan_join_packings(tsr_plan *plan, uint64_t max_bytes);
-#endif
 /* Bytes of a storage if it had w x h texels, with the rows of zeros below them. */
 uint64_t tsr_storage_bytes(const tsr_plan *plan, const tsr_storage *storage, int64_t w, int64_t h);
 /* Planes of a storage of the tensor. */

@@ -158,7 +158,9 @@ static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);
     TSR_TRY(tsr_plan_place_slices(plan));
+#ifndef TSR_WITHOUT_GRADIENT /* it is for training */
     TSR_TRY(tsr_plan_join_packings(plan, max_bytes));
+#endif
     tsr_plan_find_lifetimes(plan);
     uint64_t *change = TSR_NEW(plan->arena, plan->pass_count + 1, uint64_t);
     if (!change)

@@ -2,12 +2,12 @@
  * GPU backend, held against cpu. */
 #include "support/conv_text.h"
 #include "support/main.h"
+#include "support/onnx_case.h"
 #include "support/op_cases.h"
 #include "support/sessions.h"
 
-#include "tessera_write.h"
-
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Every kernel, in every environment about once. */
@@ -163,16 +163,15 @@ static void test_counted(void **state) {
     tsr_device_destroy(device);
 }
 
-/* The model, which is freed, within so many bytes. */
-static tsr_model *with_memory(tsr_model *model, uint64_t max_bytes) {
-    static written file;
-    tsr_model *loaded;
-    file.size = 0;
-    EXPECT_OK(tsr_model_write(model, &(tsr_write_desc){.keep_nodes = true}, append_written, &file));
-    EXPECT_OK(tsr_model_load_memory(file.bytes, file.size,
-                                    &(tsr_model_desc){.max_bytes = max_bytes}, &loaded));
-    tsr_model_free(model);
-    return loaded;
+/* Of onnx_case() text, loaded with this tsr_model_desc.max_bytes; 0: the default. */
+static tsr_model *make_limited_model(const char *text, uint64_t max_bytes) {
+    size_t size;
+    uint8_t *bytes = onnx_case_bytes(13, text, &size);
+    tsr_model *model;
+    EXPECT_OK(
+        tsr_model_load_memory(bytes, size, &(tsr_model_desc){.max_bytes = max_bytes}, &model));
+    free(bytes);
+    return model;
 }
 
 /* Backends with buffers pack parts of one tensor together, which saves passes for each but the
@@ -191,9 +190,7 @@ static void test_joined(void **state) {
         size_t begin = parts ? strlen(text) : 0;
         snprintf(text + begin, sizeof text - begin, layers, parts ? "" : "[4,5,4,4]",
                  parts ? "" : "[5,5,4,4]", parts ? "" : "[3,5,4,4]");
-        tsr_model *model = make_model(text);
-        if (cramped)
-            model = with_memory(model, max_bytes);
+        tsr_model *model = make_limited_model(text, cramped ? max_bytes : 0);
         tsr_session *session = make_session(device, model, &(tsr_session_desc){.poison = true});
         const tsr_report report = report_of(session);
         passes[i] = report.pass_count;

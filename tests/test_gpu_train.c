@@ -89,7 +89,7 @@ static void test_wide(void **state) {
         fill_images);
 }
 
-/* Whose weights are not those of layers alone. */
+/* Operators that others replace before the gradients are made. */
 static void test_operators(void **state) {
     (void)state;
     static const char *const models[] = {

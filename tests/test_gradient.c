@@ -168,7 +168,7 @@ static const char *const cases[] = {
     "Mul x[2,3] x -> a; Sin x -> b; Add a b -> c; Mul c x -> y",
     "Exp x[2,3] -> a; ReduceSum a n(1) -> s; Div a s -> b; Concat a b a -> y axis=0",
     "Add x[1,3] z[2,1] -> a; Mul a x -> b; Sum b a z -> y",
-    /* the gradient of a gradient through which elements are positive is none */
+    /* second derivatives: the slopes of Relu and LeakyRelu have none */
     "Conv x{1,2,1,1} w[3,2,1,1] -> c; LeakyRelu c -> r alpha=0.25; ReduceSum r -> l keepdims=0; "
     "Gradient w x -> g xs=w| zs=x| y=l; ReduceSumSquare g -> p keepdims=0; Mul w w -> q; "
     "ReduceSum q -> s keepdims=0; Add p s -> y",

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* Slices begin at multiples of so many texels: of TSR_BINDING_ALIGNED bytes. */
-enum { UNIT = 16 };
+/* A slice is bound by its offset in the buffer, a multiple of TSR_BINDING_ALIGNED bytes: it begins
+ * at a multiple of this many texels, of four 32-bit floats each. */
+enum { UNIT = TSR_BINDING_ALIGNED / 16 };
 /* Of what is packed for one convolution, larger ones have passes of their own, since all take
  * memory until the last is read; of all that is packed together. */
 enum { MOST_BYTES = 1 << 21, MOST_BYTES_TOGETHER = 1 << 25 };
@@ -145,15 +146,17 @@ static void remove_joined(tsr_plan *plan, const packing *all, int count) {
 }
 
 tsr_status tsr_plan_join_packings(tsr_plan *plan, uint64_t max_bytes) {
+    uint64_t room = MOST_BYTES_TOGETHER;
+    int count = 0;
+    if (!plan->limits.max_buffer_bytes) /* tensors are textures */
+        return TSR_OK;
     packing *all = TSR_NEW(plan->arena, plan->pass_count + 1, packing),
             *list = TSR_NEW(plan->arena, plan->pass_count + 1, packing);
     uint64_t *change = TSR_NEW(plan->arena, plan->pass_count + 1, uint64_t);
-    uint64_t room = MOST_BYTES_TOGETHER;
-    int count = 0;
     if (!all || !list || !change)
         return tsr_plan_out_of_memory(plan);
     tsr_plan_find_lifetimes(plan);
-    for (int i = 0; i < plan->pass_count && plan->limits.max_buffer_bytes; i++)
+    for (int i = 0; i < plan->pass_count; i++)
         count += find_packing(plan, i, &all[count]);
     /* Memory comes before time. */
     if (count == 0 || (max_bytes && tsr_plan_live_bytes(plan, change) + room > max_bytes / 4))

@@ -111,6 +111,16 @@ static void test_weights(void **state) {
              .infinities = 2, .no_half = true),
         CASE(13, "ConvWeightGrad x[1,5,9,9] g[1,6,9,9] -> y kernel_shape=3,3 pads=1,1,1,1",
              .nans = 2, .no_half = true),
+        /* gradients of four pixels or less */
+        CASE(13, "ConvWeightGrad x[2,12,2,3] g[2,24,1,2] -> y kernel_shape=3,2 strides=2,1 "
+                 "pads=0,0,1,0 group=3"),
+        CASE(13, "ConvWeightGrad x[1,5,4,4] g[1,7,2,2] -> y kernel_shape=3,3 dilations=2,2 "
+                 "pads=1,1,1,1"),
+        CASE(13,
+             "ConvWeightGrad x[4,9,2,2] g[4,6,1,1] -> y kernel_shape=4,4 strides=2,2 "
+             "pads=1,1,1,1",
+             .infinities = 3, .no_half = true),
+        CASE(22, "ConvWeightGrad x[1,4,2,3,2] g[1,6,2,1,1] -> y kernel_shape=1,3,2"),
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i], "%s", cases[i].text);

@@ -110,6 +110,37 @@ static int sum_products(tsr_plan *plan, const weight_sums *s) {
     return sums;
 }
 
+/* Of few pixels, without partial sums that would only be copied: one pass less, with more fetches,
+ * for which llvmpipe needs two to three times as long. */
+static bool is_direct(const tsr_plan *plan, const weight_sums *s) {
+    enum { FEW_PIXELS = 4 };
+    const tsr_layout *g = tsr_plan_layout(plan, s->gradient);
+    return s->block > 1 && !plan->device.software && (int64_t)g->n * g->h * g->w <= FEW_PIXELS;
+}
+
+static void lower_direct(tsr_plan *plan, const weight_sums *s, int output) {
+    const tsr_layout *g = tsr_plan_layout(plan, s->gradient);
+    const tsr_window *w = &s->window;
+    TSR_PASS(plan, output, conv_weight_grad_direct, .X = TSR_TENSOR(s->input),
+             .G = TSR_TENSOR(s->gradient), .GROUPED = TSR_INT(w->group > 1),
+             .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
+             .group_outputs = TSR_INT(s->group_outputs));
+    if (plan->status == TSR_OK)
+        tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 3,
+                       (int64_t[]){g->n, g->h, g->w});
+}
+
+static void lower_sums(tsr_plan *plan, weight_sums *s, int output) {
+    split(plan, s);
+    int sums = sum_products(plan, s);
+    TSR_PASS(plan, output, conv_weight_grad_sum, .X = TSR_TENSOR(sums), .BLOCK = TSR_INT(s->block),
+             .PAIRS = TSR_INT(s->pairs), .STRIDE = TSR_INT(s->window.stride[1]),
+             .SINGLE = TSR_INT(s->block && s->partials == 1), .blocks = TSR_INT(s->blocks),
+             .partials = TSR_INT(s->partials));
+    if (plan->status == TSR_OK)
+        tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 1, &s->partials);
+}
+
 tsr_status tsr_lower_conv_weight_grad(tsr_plan *plan, const tsr_node *node) {
     weight_sums s = {.input = tsr_plan_value(plan, node->inputs[0]),
                      .gradient = tsr_plan_value(plan, node->inputs[1])};
@@ -123,15 +154,12 @@ tsr_status tsr_lower_conv_weight_grad(tsr_plan *plan, const tsr_node *node) {
     s.group_outputs = (int)(tsr_plan_layout(plan, s.gradient)->c / group);
     s.taps = rows * columns;
     choose_block(plan, &s);
-    split(plan, &s);
     const tsr_shape shape = {4, {group * s.group_outputs, s.group_inputs, rows, columns}};
-    int output = tsr_lower_output(plan, node, &shape), sums = sum_products(plan, &s);
-    TSR_PASS(plan, output, conv_weight_grad_sum, .X = TSR_TENSOR(sums), .BLOCK = TSR_INT(s.block),
-             .PAIRS = TSR_INT(s.pairs), .STRIDE = TSR_INT(s.window.stride[1]),
-             .SINGLE = TSR_INT(s.block && s.partials == 1), .blocks = TSR_INT(s.blocks),
-             .partials = TSR_INT(s.partials));
-    if (plan->status == TSR_OK)
-        tsr_plan_loops(plan, tsr_plan_layout(plan, output)->planes, 1, &s.partials);
+    int output = tsr_lower_output(plan, node, &shape);
+    if (is_direct(plan, &s))
+        lower_direct(plan, &s, output);
+    else
+        lower_sums(plan, &s, output);
     tsr_lower_finish(plan, node, output);
     return plan->status;
 }

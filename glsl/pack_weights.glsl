@@ -7,7 +7,7 @@ float weight(int i) {
     return i < 0 ? 0.0 : v;
 }
 vec4 kernel(int n, int t, int y, int x) {
-    int at = y * u.O_W + x;
+    int at = (n * u.O_H + y) * u.O_W + x;
     ivec4 i = floatBitsToInt(table_texel(table_at(at & ((1 << u.width_log2) - 1), at >> u.width_log2), 0)) - 0x800000;
     int row = tsr_quotient(max(i.x, 0), u.X_W), plane = tsr_quotient(row, u.X_H), image = tsr_quotient(plane, u.X_C);
     int channel = plane - image * u.X_C, line = row - plane * u.X_H, column = i.x - row * u.X_W;

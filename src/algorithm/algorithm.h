@@ -56,13 +56,6 @@ bool tsr_is_pointwise(const tsr_window *window);
  * results have to be multiplied with. Otherwise 0: products are of 32 bits. */
 float tsr_half_products(const tsr_plan *plan, tsr_convolution *conv);
 
-/* Packs n blocks of `block` texels into a table, 2^entries_log2 blocks a row. */
-typedef struct tsr_table_size {
-    int width, height; /* texels */
-    int entries_log2;
-} tsr_table_size;
-tsr_table_size tsr_table_entries(tsr_plan *plan, tsr_table_format format, int block, int64_t count);
-
 /* How a texture or buffer stores the packed weights; uniform blocks have 32 bits. */
 tsr_table_format tsr_weight_format(const tsr_plan *plan, const tsr_convolution *conv);
 

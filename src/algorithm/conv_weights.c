@@ -3,9 +3,7 @@
 #include "algorithm/packed_weights.h"
 
 #include "base/divide.h"
-#include "base/error.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -91,47 +89,12 @@ bool tsr_shares_texels(const tsr_convolution *c) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Rows follow each other in memory, so kernels that read a buffer need not know about them. */
-static tsr_table_size buffer_entries(tsr_plan *plan, tsr_table_format format, int block,
-                                     int64_t count) {
-    uint64_t most = plan->limits.max_buffer_bytes,
-             bytes = (uint64_t)count * (uint64_t)block * tsr_table_texel_bytes(format);
-    if (count > INT_MAX / block || bytes > most) {
-        tsr_plan_fail(plan,
-                      tsr_fail(TSR_ERROR_LIMIT,
-                               "weights of %lld texels need a buffer of %llu bytes, the device "
-                               "binds at most %llu",
-                               (long long)count * block, (unsigned long long)bytes,
-                               (unsigned long long)most));
-        return (tsr_table_size){0};
-    }
-    return (tsr_table_size){block * (int)count, 1, 30};
-}
-
 tsr_table_format tsr_weight_format(const tsr_plan *plan, const tsr_convolution *c) {
     if (c->blocks && c->blocks->bits == 4)
         return TSR_TABLE_I4_OF_4;
     if (c->blocks || c->integers)
         return tsr_is_depthwise(c) ? TSR_TABLE_I8 : TSR_TABLE_I8_OF_4;
     return tsr_plan_weight_format(plan);
-}
-
-tsr_table_size tsr_table_entries(tsr_plan *plan, tsr_table_format format, int block,
-                                 int64_t count) {
-    int limit = plan->limits.max_texture_size, log2 = 0;
-    if (plan->limits.max_buffer_bytes)
-        return buffer_entries(plan, format, block, count);
-    while (((int64_t)block << (log2 + 1)) <= limit &&
-           ((int64_t)1 << log2) * ((int64_t)block << log2) < count)
-        log2++;
-    int64_t height = (count + ((int64_t)1 << log2) - 1) >> log2;
-    if (block > limit || height > limit) {
-        tsr_plan_fail(plan,
-                      tsr_fail(TSR_ERROR_LIMIT, "%lld weight texels fit no texture of %d x %d",
-                               (long long)count * block, limit, limit));
-        return (tsr_table_size){0};
-    }
-    return (tsr_table_size){block << log2, (int)height, log2};
 }
 
 static size_t texel_index(const tsr_conv_weights *t, size_t block, size_t within,

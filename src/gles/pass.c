@@ -51,19 +51,29 @@ static void draw_tiles(tsr_bindings *b, const tsr_layout *l, int k, int count) {
 
 typedef struct uniform_blocks {
     GLuint buffer;
+    GLintptr at;
     GLsizeiptr bytes; /* of a row */
 } uniform_blocks;
 
-/* Those of a tensor are copied to a buffer on the GPU. */
+static void copy_blocks(const tsr_runner *r, int tensor, int64_t at) {
+    tsr_target_read(&r->device->bindings, tsr_gles_target(r, tensor),
+                    tsr_plan_layout(r->base.plan, tensor), r->blocks, at);
+}
+
+/* Those of a tensor are copied to a buffer on the GPU, unless they were with its root. */
 static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
                                   const tsr_gles_pass *p) {
     enum { TEXEL_BYTES = 16 };
     const int tensor = tsr_pass_blocks_tensor(pass);
-    const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
+    const tsr_plan_tensor *tensors = r->base.plan->tensors, *t = &tensors[tensor];
+    uniform_blocks b = {r->blocks, 0, (GLsizeiptr)t->layout.w * TEXEL_BYTES};
     if (!tensor)
-        return (uniform_blocks){p->blocks, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
-    tsr_target_read(&r->device->bindings, tsr_gles_target(r, tensor), l, r->blocks);
-    return (uniform_blocks){r->blocks, (GLsizeiptr)l->w * TEXEL_BYTES};
+        return (uniform_blocks){p->blocks, 0, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
+    if (t->blocks)
+        b.at = tensors[t->root].blocks_at + (GLintptr)t->tile * TSR_BINDING_ALIGNED;
+    else
+        copy_blocks(r, tensor, 0);
+    return b;
 }
 
 /* Ordered by uniform block, so that few are bound. */
@@ -77,7 +87,8 @@ static void draw_blocks(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
         for (int t = 0; t < l->tiles; t += rows) {
             int block = pass->draws[i].block + t, tiles = rows < l->tiles - t ? rows : l->tiles - t;
             if (block != bound)
-                glBindBufferRange(GL_UNIFORM_BUFFER, 0, b.buffer, block * b.bytes, rows * b.bytes);
+                glBindBufferRange(GL_UNIFORM_BUFFER, 0, b.buffer, b.at + block * b.bytes,
+                                  rows * b.bytes);
             bound = block;
             for (int n = first; n < first + count; n += whole ? count : 1)
                 draw_tiles(&r->device->bindings, l, n * l->tiles + t,
@@ -144,8 +155,10 @@ static void poison(const tsr_runner *r, int tensor, int planes) {
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
+#ifndef TSR_SMALL /* for tools of developers */
     if (!r->latest)
         log_pass(r, pass, p->program);
+#endif
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     tsr_bindings *b = &r->device->bindings;
     tsr_bind_program(b, p->program, &p->params);
@@ -166,6 +179,9 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     }
     tsr_bind_viewport(b, l->texture_x, l->texture_y, l->texture_w, l->texture_h);
     glDrawArrays(GL_TRIANGLES, 0, 3);
+    const tsr_plan_tensor *written = &r->base.plan->tensors[pass->output];
+    if (written->blocks)
+        copy_blocks(r, pass->output, written->blocks_at);
 }
 
 static void upload(const tsr_runner *r, const tsr_pass *pass) {

@@ -38,7 +38,7 @@ static tsr_status draw_and_read(tsr_backend_device *d, const tsr_program *progra
         glViewport(0, 0, 1, 1);
         glDrawArrays(GL_TRIANGLES, 0, 3);
         GLuint buffer = tsr_buffer_create(&layout);
-        tsr_target_read(&d->bindings, &target, &layout, buffer);
+        tsr_target_read(&d->bindings, &target, &layout, buffer, 0);
         status = tsr_gles_read_buffer(buffer, 4 * sizeof(float), is_truncated,
                                       &d->profile.truncates_halves);
         glDeleteBuffers(1, &buffer);

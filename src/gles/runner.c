@@ -286,7 +286,7 @@ tsr_status tsr_gles_read_now(void *runner, int tensor, float *data) {
     const tsr_runner *r = runner;
     const tsr_layout *l = tsr_plan_layout(r->base.plan, tensor);
     GLuint buffer = tsr_buffer_create(l);
-    tsr_target_read(&r->device->bindings, tsr_gles_target(r, tensor), l, buffer);
+    tsr_target_read(&r->device->bindings, tsr_gles_target(r, tensor), l, buffer, 0);
     reading to = {l, data};
     tsr_status status =
         tsr_gles_read_buffer(buffer, tsr_layout_floats(l) * sizeof(float), unpack, &to);

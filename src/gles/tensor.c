@@ -228,15 +228,16 @@ GLuint tsr_buffer_create(const tsr_layout *l) {
 /* glReadPixels() of llvmpipe (Mesa 22.3) does not always wait for draws to a texture that earlier
  * draws sampled, unless it is the one to draw to: lp_setup_is_resource_referenced() stops at the
  * first scene that uses it, be it for reading alone. */
-void tsr_target_read(tsr_bindings *b, const tsr_target *target, const tsr_layout *l,
-                     GLuint buffer) {
+void tsr_target_read(tsr_bindings *b, const tsr_target *target, const tsr_layout *l, GLuint buffer,
+                     int64_t at) {
     size_t plane_bytes = tsr_layout_floats(l) / (size_t)l->planes * sizeof(float);
     tsr_bind_framebuffer(b, target->framebuffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer);
     for (int i = 0; i < l->planes; i++) {
         glReadBuffer(GL_COLOR_ATTACHMENT0 + (GLenum)i);
         glReadPixels(l->texture_x, l->texture_y, l->texture_w, l->texture_h,
-                     forms[l->format].format, forms[l->format].read, (void *)(i * plane_bytes));
+                     forms[l->format].format, forms[l->format].read,
+                     (void *)((size_t)at + i * plane_bytes));
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }

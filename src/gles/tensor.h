@@ -48,9 +48,9 @@ void tsr_blocks_copy(GLuint buffer, size_t bytes);
 void tsr_target_upload(const tsr_target *target, const tsr_layout *layout, float *texels);
 /* A pixel-pack buffer for all planes, left bound. */
 GLuint tsr_buffer_create(const tsr_layout *layout);
-/* Starts copying all planes to a pixel-pack buffer, as floats or as integers of 32 bits; leaves the
- * target's framebuffer bound. */
+/* Starts copying all planes to a pixel-pack buffer, from byte `at` on, as floats or as integers of
+ * 32 bits; leaves the target's framebuffer bound. */
 void tsr_target_read(tsr_bindings *bindings, const tsr_target *target, const tsr_layout *layout,
-                     GLuint buffer);
+                     GLuint buffer, int64_t at);
 
 #endif

@@ -1,6 +1,7 @@
 /* Weights that are slices of one tensor, as those that an optimizer updates together are, are
  * packed by one pass, before the first that reads them: a GPU takes as long for few texels as for
- * many. What is packed for each are slices of one tensor, too. In buffers. */
+ * many. What is packed for each are slices of one tensor, too, whose texels lie in order: of a
+ * buffer, or of a texture that is copied to uniform blocks, at once, after the pass. */
 #include "plan/plan.h"
 
 #include "base/divide.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 
 /* A slice is bound by its offset in the buffer, a multiple of TSR_BINDING_ALIGNED bytes: it begins
- * at a multiple of this many texels, of four 32-bit floats each. */
+ * at a multiple of this many texels, of four 32-bit floats each. As do uniform blocks. */
 enum { UNIT = TSR_BINDING_ALIGNED / 16 };
 /* Of what is packed for one convolution, larger ones have passes of their own, since all take
  * memory until the last is read; of all that is packed together. */
@@ -17,19 +18,20 @@ enum { MOST_BYTES = 1 << 21, MOST_BYTES_TOGETHER = 1 << 25 };
 typedef struct packing {
     int pass, root; /* root: the tensor that the weights are a slice of */
     int64_t first;  /* element of the root */
-    int64_t unit;   /* where the slice of what is packed begins */
+    int64_t texels; /* of what is packed */
+    int64_t unit;   /* where its slice begins */
     bool joined;
 } packing;
 
-static int64_t count_units(const tsr_plan *plan, const packing *p) {
-    const tsr_table *places = &plan->passes[p->pass].table;
-    return tsr_divide_up((int64_t)places->width * places->height, UNIT);
+static int64_t count_units(const packing *p) {
+    return tsr_divide_up(p->texels, UNIT);
 }
 
-/* Of weights that are whole images of a tensor that no pass writes, as they are stored. */
+/* Of weights that are whole images of a tensor that no pass writes, as they are stored; not to a
+ * table that is a texture of its own. */
 static bool find_packing(const tsr_plan *plan, int i, packing *p) {
     const tsr_pass *pass = &plan->passes[i];
-    if (pass->kernel != &tsr_kernel_pack_weights)
+    if (pass->kernel != &tsr_kernel_pack_weights || plan->tensors[pass->output].plain)
         return false;
     const tsr_layout *packed = tsr_plan_layout(plan, pass->output);
     const tsr_plan_tensor *weights = &plan->tensors[pass->sources[0]],
@@ -37,7 +39,8 @@ static bool find_packing(const tsr_plan *plan, int i, packing *p) {
     const tsr_layout *l = &weights->layout, *whole = &root->layout;
     *p = (packing){.pass = i,
                    .root = weights->root,
-                   .first = (int64_t)weights->tile / l->tiles * l->c * l->h * l->w};
+                   .first = (int64_t)weights->tile / l->tiles * l->c * l->h * l->w,
+                   .texels = (int64_t)packed->h * packed->w};
     return !weights->view_of && packed->format == TSR_TEXEL_F32 &&
            tsr_layout_bytes(packed) <= MOST_BYTES && root->first_pass < 0 && l->c == whole->c &&
            l->h == whole->h && l->w == whole->w;
@@ -47,7 +50,7 @@ static bool find_packing(const tsr_plan *plan, int i, packing *p) {
 
 typedef struct joined_part {
     tsr_table places;
-    int64_t first, at; /* at: texel of the joined table */
+    int64_t first, texels, at; /* at: texel of the joined table */
 } joined_part;
 
 /* Units are parts. Numbers of elements of the root, where there were those of the slice. */
@@ -56,7 +59,7 @@ static void pack_parts(const void *data, int64_t first, int64_t count, float *te
     for (const joined_part *p = *parts + first; p < *parts + first + count; p++) {
         float *places = texels + p->at * 4;
         p->places.pack(p->places.data, 0, p->places.units, places);
-        for (int64_t i = 0; i < (int64_t)p->places.width * p->places.height * 4; i++) {
+        for (int64_t i = 0; i < p->texels * 4; i++) {
             uint32_t bits;
             memcpy(&bits, &places[i], sizeof bits);
             bits += bits ? (uint32_t)p->first : 0;
@@ -66,7 +69,7 @@ static void pack_parts(const void *data, int64_t first, int64_t count, float *te
 }
 
 static void set_places(tsr_plan *plan, tsr_pass *pass, const packing *list, int count,
-                       int64_t texels) {
+                       tsr_table_size size) {
     joined_part *parts = TSR_NEW(plan->arena, count, joined_part);
     if (!parts) {
         tsr_plan_out_of_memory(plan);
@@ -74,15 +77,15 @@ static void set_places(tsr_plan *plan, tsr_pass *pass, const packing *list, int 
     }
     tsr_table table = {.pack = pack_parts,
                        .units = count,
-                       .width = (int)texels,
-                       .height = 1,
+                       .width = size.width,
+                       .height = size.height,
                        .shared = true,
                        .key = tsr_cache_key_start()};
     tsr_cache_key_add(&table.key, "joined places");
     for (int i = 0; i < count; i++) {
         const int64_t numbers[] = {list[i].first, list[i].unit};
-        parts[i] =
-            (joined_part){plan->passes[list[i].pass].table, list[i].first, list[i].unit * UNIT};
+        parts[i] = (joined_part){plan->passes[list[i].pass].table, list[i].first, list[i].texels,
+                                 list[i].unit * UNIT};
         tsr_cache_key_add_bytes(&table.key, &parts[i].places.key, sizeof parts[i].places.key);
         tsr_cache_key_add_bytes(&table.key, numbers, sizeof numbers);
     }
@@ -96,18 +99,21 @@ static void join(tsr_plan *plan, packing *list, int count) {
     int64_t units = 0;
     for (int i = 0; i < count; i++) {
         list[i].unit = units;
-        units += count_units(plan, &list[i]);
+        units += count_units(&list[i]);
     }
     const tsr_shape shape = {4, {units, 4, 1, UNIT}};
+    const tsr_table_size size = tsr_table_entries(plan, TSR_TABLE_F32, 1, units * UNIT);
     int packed = tsr_plan_tensor_make(plan, &shape, (tsr_layout_hint){.planes = 1});
     tsr_pass *pass = TSR_PASS(plan, packed, pack_weights, .X = TSR_TENSOR(list[0].root),
-                              .width_log2 = TSR_INT(0));
+                              .width_log2 = TSR_INT(size.entries_log2));
     if (plan->status != TSR_OK)
         return;
-    set_places(plan, pass, list, count, units * UNIT);
+    set_places(plan, pass, list, count, size);
+    plan->tensors[packed].blocks = !plan->limits.max_buffer_bytes;
     for (int i = 0; i < count; i++) {
         tsr_plan_tensor *slice = &plan->tensors[plan->passes[list[i].pass].output];
         slice->root = packed;
+        slice->blocks = plan->tensors[packed].blocks;
         slice->tile = (int)list[i].unit;
     }
     pass->node = plan->passes[list[0].pass].node;
@@ -119,11 +125,12 @@ static void join(tsr_plan *plan, packing *list, int count) {
  * are marked. Returns how many. */
 static int list_same(const tsr_plan *plan, packing *all, int count, int i, packing *list,
                      uint64_t *room) {
-    const uint64_t buffer = plan->limits.max_buffer_bytes, most = buffer < *room ? buffer : *room;
+    const uint64_t buffer = plan->limits.max_buffer_bytes,
+                   most = buffer && buffer < *room ? buffer : *room;
     uint64_t together = 0;
     int found = 0;
     for (int k = i; k < count; k++) {
-        uint64_t bytes = (uint64_t)count_units(plan, &all[k]) * TSR_BINDING_ALIGNED;
+        uint64_t bytes = (uint64_t)count_units(&all[k]) * TSR_BINDING_ALIGNED;
         if (all[k].root != all[i].root || all[k].joined || bytes > most - together)
             continue;
         together += bytes;
@@ -145,10 +152,17 @@ static void remove_joined(tsr_plan *plan, const packing *all, int count) {
     plan->pass_count = kept;
 }
 
+static bool packs_weights(const tsr_plan *plan) {
+    for (int i = 0; i < plan->pass_count; i++)
+        if (plan->passes[i].kernel == &tsr_kernel_pack_weights)
+            return true;
+    return false;
+}
+
 tsr_status tsr_plan_join_packings(tsr_plan *plan, uint64_t max_bytes) {
     uint64_t room = MOST_BYTES_TOGETHER;
     int count = 0;
-    if (!plan->limits.max_buffer_bytes) /* tensors are textures */
+    if (!packs_weights(plan))
         return TSR_OK;
     packing *all = TSR_NEW(plan->arena, plan->pass_count + 1, packing),
             *list = TSR_NEW(plan->arena, plan->pass_count + 1, packing);

@@ -353,18 +353,6 @@ void tsr_pass_groups(tsr_pass *pass, int64_t count) {
     pass->groups[2] = 1;
 }
 
-void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
-                    size_t size) {
-    void *copy = tsr_arena_alloc(plan->arena, 1, size);
-    if (!copy) {
-        tsr_plan_out_of_memory(plan);
-        return;
-    }
-    memcpy(copy, data, size);
-    pass->table = *table;
-    pass->table.data = copy;
-}
-
 int64_t tsr_pass_count_draws(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
     if (pass->kind == TSR_PASS_DRAW && tsr_pass_writes_more(pass))

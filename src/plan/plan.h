@@ -36,6 +36,12 @@ size_t tsr_table_texel_bytes(tsr_table_format format);
 bool tsr_table_is_of_4(tsr_table_format format);
 int tsr_table_columns(int width, tsr_table_format format);
 
+/* Of a table of blocks: 2^entries_log2 in a row. */
+typedef struct tsr_table_size {
+    int width, height; /* texels */
+    int entries_log2;
+} tsr_table_size;
+
 /* Constants in the order in which a kernel reads them: packed weights, or a lookup table. */
 typedef struct tsr_table {
     tsr_pack_fn *pack; /* NULL: no table, one that is computed, or a texture of the caller's */
@@ -132,6 +138,8 @@ typedef struct tsr_plan_tensor {
     int view_of;    /* tensor whose integers it stands for, see tsr_layout.scale; 0: none */
     int root, tile; /* a slice of tensor `root` that begins at its tile `tile`; itself and 0 for
                        tensors that are no slice */
+    bool blocks;    /* its root is copied after its pass, as uniform blocks of all that read it */
+    int64_t blocks_at; /* of such a root: byte of the buffer that it is copied to */
 } tsr_plan_tensor;
 
 /* What tensors share: a texture, or a buffer of texture_w times 16 bytes. Tensors alive at the same
@@ -437,6 +445,9 @@ void tsr_pass_also_writes(tsr_plan *plan, tsr_pass *pass, int tensor);
 void tsr_pass_groups(tsr_pass *pass, int64_t count);
 /* A pass that copies, and broadcasts where output is larger; post-ops are fused into it. */
 tsr_pass *tsr_plan_copy(tsr_plan *plan, int source, int output);
+/* Of a table of `count` blocks of `block` texels, as a texture or buffer holds it; the plan fails
+ * where none does. */
+tsr_table_size tsr_table_entries(tsr_plan *plan, tsr_table_format format, int block, int64_t count);
 /* Gives the pass a table; the `size` bytes of data are copied to the plan's arena. */
 void tsr_pass_table(tsr_plan *plan, tsr_pass *pass, const tsr_table *table, const void *data,
                     size_t size);

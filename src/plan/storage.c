@@ -1,6 +1,7 @@
 /* Lifetimes of tensors, and the bytes that follow from them. */
 #include "plan/plan.h"
 
+#include "base/divide.h"
 #include "base/error.h"
 
 #include <string.h>
@@ -117,20 +118,31 @@ static void count_constants(tsr_plan *plan) {
     }
 }
 
+static int64_t copied_bytes(const tsr_layout *l) {
+    return (int64_t)(tsr_layout_floats(l) * sizeof(float));
+}
+
+/* The buffer begins with the blocks of the pass that is drawn. Then come those that are copied
+ * right after the passes that write them, then what blocks of several rows, which are bound whole,
+ * have beyond the last row. */
 static void count_copied_blocks(tsr_plan *plan) {
+    int64_t bytes = 0, more = 0;
     for (int i = 0; i < plan->pass_count; i++) {
         const tsr_pass *pass = &plan->passes[i];
         const int tensor = tsr_pass_blocks_tensor(pass);
         if (!tensor)
             continue;
-        const tsr_layout *l = tsr_plan_layout(plan, tensor);
-        /* whole blocks of rows */
-        uint64_t bytes =
-            (tsr_layout_floats(l) + (size_t)(pass->block_rows - 1) * (size_t)l->w * 4) *
-            sizeof(float);
-        if (bytes > plan->copied_blocks_bytes)
-            plan->copied_blocks_bytes = bytes;
+        const tsr_plan_tensor *t = &plan->tensors[tensor];
+        bytes = tsr_max(bytes, t->blocks ? 0 : copied_bytes(&t->layout));
+        more =
+            tsr_max(more, (int64_t)(pass->block_rows - 1) * t->layout.w * 4 * (int)sizeof(float));
     }
+    for (int i = 1; i < plan->tensor_count; i++) {
+        tsr_plan_tensor *t = &plan->tensors[i];
+        t->blocks_at = bytes;
+        bytes += t->blocks && t->root == i ? copied_bytes(&t->layout) : 0;
+    }
+    plan->copied_blocks_bytes = (uint64_t)(bytes + more);
 }
 
 static void count_separate(tsr_plan *plan) {
@@ -155,6 +167,12 @@ static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
     return TSR_OK;
 }
 
+static tsr_status pack(tsr_plan *plan) {
+    TSR_TRY(tsr_plan_pack(plan));
+    count_copied_blocks(plan);
+    return TSR_OK;
+}
+
 tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     mark_kept(plan);
     TSR_TRY(tsr_plan_place_slices(plan));
@@ -166,13 +184,12 @@ tsr_status tsr_plan_assign_storages(tsr_plan *plan, uint64_t max_bytes) {
     if (!change)
         return tsr_plan_out_of_memory(plan);
     plan->live_bytes_bound = tsr_plan_live_bytes(plan, change);
-    TSR_TRY(tsr_plan_pack(plan));
     count_constants(plan);
-    count_copied_blocks(plan);
+    TSR_TRY(pack(plan));
     /* Memory comes before time. */
     if (plan->device.bins && max_bytes && needed_bytes(plan) > max_bytes) {
         plan->device.bins = false;
-        TSR_TRY(tsr_plan_pack(plan));
+        TSR_TRY(pack(plan));
     }
     count_separate(plan);
     return check_memory(plan, max_bytes);

@@ -34,23 +34,6 @@ tsr_table_format tsr_plan_weight_format(const tsr_plan *plan) {
     return half ? TSR_TABLE_F16 : TSR_TABLE_F32;
 }
 
-size_t tsr_table_texel_bytes(tsr_table_format format) {
-    static const size_t bytes[] = {[TSR_TABLE_F32] = 16,
-                                   [TSR_TABLE_F16] = 8,
-                                   [TSR_TABLE_I8] = 4,
-                                   [TSR_TABLE_I8_OF_4] = 4,
-                                   [TSR_TABLE_I4_OF_4] = 2};
-    return bytes[format];
-}
-
-bool tsr_table_is_of_4(tsr_table_format format) {
-    return format == TSR_TABLE_I8_OF_4 || format == TSR_TABLE_I4_OF_4;
-}
-
-int tsr_table_columns(int width, tsr_table_format format) {
-    return tsr_table_is_of_4(format) ? width / 4 : width;
-}
-
 /* The trait that an operator needs to compute the type exactly. */
 static unsigned needed_traits(tsr_dtype dtype) {
     switch (dtype) {

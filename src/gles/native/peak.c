@@ -43,7 +43,7 @@ static tsr_status keep(void *user, const void *data) {
 }
 
 static void read_back(bench *b) {
-    tsr_target_read(&b->device->bindings, &b->from, &b->layout, b->buffer);
+    tsr_target_read(&b->device->bindings, &b->from, &b->layout, b->buffer, 0);
     /* A failure is a pending GL error, too, which tsr_gles_check_error finds. */
     tsr_gles_read_buffer(b->buffer, tsr_layout_floats(&b->layout) * sizeof(float), keep, b);
 }

@@ -62,22 +62,21 @@ static void add_scaled(const tsr_post *post, const float *other, int64_t count, 
 static void apply_post(const tsr_cpu_call *call, const tsr_post *post) {
     float *x = tsr_call_out(call, 0);
     const tsr_shape *shape = tsr_call_out_shape(call, 0);
+    const int64_t count = tsr_shape_count(shape);
     if (post->operand == TSR_NONE) {
-        tsr_cpu_apply_unary(post->op, post->param, x, tsr_shape_count(shape), x);
-    } else if (post->scaled) {
-        add_scaled(post, call->data[post->operand], tsr_shape_count(shape), x);
-    } else if (tsr_binary_has_params(post->op)) {
-        const float *other = call->data[post->operand];
-        tsr_cpu_apply_leaky_relu_grad(post->param[0], post->swapped ? other : x,
-                                      post->swapped ? x : other, tsr_shape_count(shape), x);
-    } else {
-        const float *other = call->data[post->operand];
-        const tsr_shape *other_shape = &call->graph->values[post->operand].shape;
-        if (post->swapped)
-            tsr_cpu_apply_binary(post->op, other, other_shape, x, shape, x, shape);
-        else
-            tsr_cpu_apply_binary(post->op, x, shape, other, other_shape, x, shape);
+        tsr_cpu_apply_unary(post->op, post->param, x, count, x);
+        return;
     }
+    const float *other = call->data[post->operand], *a = post->swapped ? other : x,
+                *b = post->swapped ? x : other;
+    const tsr_shape *other_shape = &call->graph->values[post->operand].shape;
+    if (post->scaled)
+        add_scaled(post, other, count, x);
+    else if (tsr_binary_has_params(post->op))
+        tsr_cpu_apply_leaky_relu_grad(post->param[0], a, b, count, x);
+    else
+        tsr_cpu_apply_binary(post->op, a, post->swapped ? other_shape : shape, b,
+                             post->swapped ? shape : other_shape, x, shape);
 }
 
 /* Computes the node, without post-ops, of its input 0 after the operator before. */

@@ -172,6 +172,15 @@ static bool is_state(const tsr_trainer *t, int value) {
     return i < t->training.tensor_count;
 }
 
+static void list_late(tsr_trainer *t) {
+    const tsr_training *training = &t->training;
+    for (int i = 0; i < training->term_count; i++)
+        t->late[t->late_count++] = training->terms[i].given;
+    for (int i = 0; i < TSR_TRAINING_NUMBERS; i++)
+        if (training->numbers[i] != TSR_NONE)
+            t->late[t->late_count++] = training->numbers[i];
+}
+
 /* Those of states are made by prepare(). */
 static tsr_status make_tensors(tsr_trainer *t) {
     tsr_arena *arena = t->graph->arena;
@@ -186,8 +195,10 @@ static tsr_status make_tensors(tsr_trainer *t) {
     t->next = TSR_NEW(arena, t->training.tensor_count, tsr_tensor_storage);
     t->mask = TSR_NEW(arena, largest, float);
     t->read = TSR_NEW(arena, tsr_trainer_loss_count(t) + 1, float);
-    if (!t->inputs || !t->input_of || !t->next || !t->mask || !t->read)
+    t->late = TSR_NEW(arena, t->training.term_count + TSR_TRAINING_NUMBERS, int);
+    if (!t->inputs || !t->input_of || !t->next || !t->mask || !t->read || !t->late)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for a trainer");
+    list_late(t);
     for (int i = 0; i < t->graph->input_count; i++)
         t->input_of[t->graph->inputs[i]] = i;
     for (int i = 0; i < t->graph->input_count; i++)

@@ -100,15 +100,23 @@ static tsr_status check_arrays(const tsr_trainer *t, const step_arrays *a) {
     return TSR_OK;
 }
 
-static tsr_status set_arrays(const tsr_trainer *t, const step_arrays *a) {
+static tsr_status set_arrays(const tsr_trainer *t, const step_arrays *a, int begin, int end) {
     tsr_elements elements;
     int value;
-    for (int i = 0; i < a->input_count + a->target_count; i++) {
+    for (int i = begin; i < end; i++) {
         TSR_TRY(take_array(t, a, i, &elements, &value));
         const tsr_tensor_storage *to = &t->inputs[t->input_of[value]];
         TSR_TRY(t->device->backend->set_input(to->runner, to->graph->inputs[0], &elements));
     }
     return TSR_OK;
+}
+
+static tsr_status set_inputs(const tsr_trainer *t, const step_arrays *a) {
+    return set_arrays(t, a, 0, a->input_count);
+}
+
+static tsr_status set_targets(const tsr_trainer *t, const step_arrays *a) {
+    return set_arrays(t, a, a->input_count, a->input_count + a->target_count);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -186,7 +194,8 @@ tsr_status tsr_trainer_begin_sized(tsr_trainer *trainer, const tsr_array *inputs
     tsr_status status = check_arrays(trainer, &arrays);
     if (status == TSR_OK) {
         tsr_trainer_cancel_step(trainer);
-        status = set_arrays(trainer, &arrays);
+        status = set_inputs(trainer, &arrays);
+        status = status == TSR_OK ? set_targets(trainer, &arrays) : status;
         trainer->part = status == TSR_OK ? TSR_STEP_BEGUN : TSR_STEP_NONE;
     }
     return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, trainer->graph);
@@ -242,17 +251,31 @@ tsr_status tsr_trainer_advance(tsr_trainer *trainer, double ms, float *loss) {
 
 /* ---- a whole step ---------------------------------------------------------------------------- */
 
+/* A GPU begins with the network while the targets are copied. */
+static tsr_status submit(tsr_trainer *t, const step_arrays *a) {
+    const tsr_backend *backend = t->device->backend;
+    TSR_TRY(set_inputs(t, a));
+    TSR_TRY(write_random(t));
+    bind_all(t);
+    if (backend->submit_before)
+        TSR_TRY(backend->submit_before(t->runner, t->late, t->late_count));
+    TSR_TRY(set_targets(t, a));
+    TSR_TRY(write_numbers(t));
+    return backend->submit(t->runner);
+}
+
 tsr_status tsr_trainer_step_sized(tsr_trainer *trainer, const tsr_array *inputs, int input_count,
                                   const tsr_array *targets, int target_count, size_t size,
                                   float *loss) {
+    const step_arrays arrays = {inputs, targets, input_count, target_count, size};
     if (!trainer)
         return tsr_fail(TSR_ERROR_INVALID_ARGUMENT, "tsr_trainer_step: trainer is NULL");
     TSR_TRY(tsr_trainer_check_ready(trainer));
-    TSR_TRY(tsr_trainer_begin_sized(trainer, inputs, input_count, targets, target_count, size));
-    tsr_status status = start(trainer);
-    if (status == TSR_OK)
-        status = trainer->device->backend->submit(trainer->runner);
-    return end_step(trainer, status, loss);
+    tsr_status status = check_arrays(trainer, &arrays);
+    if (status != TSR_OK)
+        return tsr_session_name_file(status, trainer->graph);
+    tsr_trainer_cancel_step(trainer);
+    return end_step(trainer, submit(trainer, &arrays), loss);
 }
 
 /* ---- losses ---------------------------------------------------------------------------------- */

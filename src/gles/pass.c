@@ -221,9 +221,7 @@ static tsr_status run_timed(tsr_runner *r, int node, int begin, int end) {
     return TSR_OK;
 }
 
-/* End of the passes that are drawn together: those of a node that is timed, the copies to all
- * output textures, so that these change at once, otherwise a single pass. */
-static int group_end(const tsr_runner *r, int begin) {
+int tsr_gles_group_end(const tsr_runner *r, int begin) {
     const tsr_plan *plan = r->base.plan;
     int node = plan->passes[begin].node, end = begin + 1;
     bool together = r->base.options.time_passes || node == TSR_NONE;
@@ -236,7 +234,7 @@ static int group_end(const tsr_runner *r, int begin) {
 static tsr_status draw_group(tsr_runner *r, int *pass) {
     int begin = *pass, node = r->base.plan->passes[begin].node;
     bool timed = r->base.options.time_passes && node != TSR_NONE;
-    *pass = group_end(r, begin);
+    *pass = tsr_gles_group_end(r, begin);
     return timed ? run_timed(r, node, begin, *pass) : run_passes(r, begin, *pass);
 }
 
@@ -245,9 +243,9 @@ static tsr_status draw_group(tsr_runner *r, int *pass) {
  * with one at the end only. */
 enum { FLUSHED_PASSES = 8 };
 
-tsr_status tsr_gles_draw(tsr_runner *r) {
+tsr_status tsr_gles_draw(tsr_runner *r, int begin, int end) {
     tsr_bindings_forget(&r->device->bindings);
-    for (int begin = 0, flushed = 0; begin < r->base.plan->pass_count;) {
+    for (int flushed = begin; begin < end;) {
         TSR_TRY(draw_group(r, &begin));
         if (begin - flushed >= FLUSHED_PASSES && !r->device->profile.software) {
             glFlush();
@@ -260,7 +258,7 @@ tsr_status tsr_gles_draw(tsr_runner *r) {
 /* Estimated milliseconds of the group at *pass, which is advanced to the next group. */
 static double group_ms(const tsr_runner *r, int *pass) {
     double ms = 0;
-    for (int end = group_end(r, *pass); *pass < end; (*pass)++)
+    for (int end = tsr_gles_group_end(r, *pass); *pass < end; (*pass)++)
         ms += r->pass_ms[*pass];
     return ms;
 }

@@ -199,12 +199,20 @@ static void select_run(tsr_runner *r, int slot) {
     r->run = &r->runs[slot];
 }
 
+tsr_status tsr_gles_submit(tsr_runner *r, int begin, int end) {
+    if (begin == 0) {
+        r->errors = r->device->errors;
+        if (r->base.options.poison)
+            poison(r);
+    }
+    return tsr_gles_draw(r, begin, end);
+}
+
 static tsr_status submit(tsr_runner *r) {
+    const int begin = r->submitted;
+    r->submitted = 0;
     TSR_TRY(tsr_gles_begin(r->device));
-    r->errors = r->device->errors;
-    if (r->base.options.poison)
-        poison(r);
-    tsr_status status = tsr_gles_draw(r);
+    tsr_status status = tsr_gles_submit(r, begin, r->base.plan->pass_count);
     if (status == TSR_OK)
         status = start_reading(r);
     return tsr_gles_end(r->device, status);
@@ -370,6 +378,9 @@ const tsr_backend tsr_gles_backend = {
     .select_run = select_run,
     .transfer_outputs = tsr_gpu_transfer_outputs,
     .submit = submit,
+#ifndef TSR_WITHOUT_GRADIENT /* it is for training */
+    .submit_before = tsr_gles_submit_before,
+#endif
     .step = step,
     .poll = poll_run,
     .wait = wait_run,

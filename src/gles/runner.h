@@ -42,6 +42,7 @@ struct tsr_runner {
     tsr_gles_transfer *drawn;            /* by graph output: into a target of the caller's */
     const tsr_target *staging;           /* of the output being transferred */
     int next_pass;                       /* of a run in steps */
+    int submitted;                       /* passes of the run that is being submitted */
     double *pass_ms;      /* by pass: time in the latest run in steps; 0: not known yet */
     GLuint *timers;       /* by node of the graph; NULL without timers */
     tsr_gles_run *runs;   /* runs_in_flight of them */
@@ -72,8 +73,15 @@ tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const floa
 /* Logs the pass for debugging in the first run, in which many drivers compile its program: what
  * they print then follows its line. Leaves the pass's framebuffer bound, to read from, too. */
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
-/* Draws every pass. Waits only before nodes that run on the CPU. */
-tsr_status tsr_gles_draw(tsr_runner *runner);
+/* Draws passes begin to end - 1. Waits only before nodes that run on the CPU. */
+tsr_status tsr_gles_draw(tsr_runner *runner, int begin, int end);
+/* The same of a run, which begins with pass 0. */
+tsr_status tsr_gles_submit(tsr_runner *runner, int begin, int end);
+/* See tsr_backend. */
+tsr_status tsr_gles_submit_before(tsr_runner *runner, const int *values, int count);
+/* End of the passes that are drawn together: those of a node that is timed, the copies to all
+ * output textures, so that these change at once, otherwise a single pass. */
+int tsr_gles_group_end(const tsr_runner *runner, int begin);
 /* Draws passes from next_pass on for about `ms` milliseconds, at least one, and waits for them. */
 tsr_status tsr_gles_draw_for(tsr_runner *runner, double ms);
 /* See tsr_backend. */

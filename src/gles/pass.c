@@ -5,9 +5,6 @@
 #include "base/error.h"
 #include "gles/state.h"
 #include "gles/wait.h"
-#include "graph/rules.h"
-
-#include <inttypes.h>
 
 static void bind_source(const tsr_runner *r, int index, int tensor) {
     const tsr_plan_tensor *t = &r->base.plan->tensors[tensor];
@@ -69,7 +66,7 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     uniform_blocks b = {r->blocks, 0, (GLsizeiptr)t->layout.w * TEXEL_BYTES};
     if (!tensor)
         return (uniform_blocks){p->blocks, 0, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
-    if (t->blocks)
+    if (tsr_tensor_has_blocks(t))
         b.at = tensors[t->root].blocks_at + (GLintptr)t->tile * TSR_BINDING_ALIGNED;
     else
         copy_blocks(r, tensor, 0);
@@ -114,35 +111,6 @@ static void draw_planes(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     }
 }
 
-static int channel_bits(const tsr_layout *l) {
-    if (l->bytes)
-        return 8;
-    return 8 * tsr_texel_bytes(l->format) / 4;
-}
-
-static void log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_program *program) {
-    const tsr_plan *plan = r->base.plan;
-    const tsr_layout *l = tsr_plan_layout(plan, pass->output);
-    const tsr_node *node = pass->node == TSR_NONE ? NULL : &plan->graph->nodes[pass->node];
-    int64_t fragments = pass->draw_count ? (int64_t)l->n * l->tiles * l->tile_w * l->h
-                                         : (int64_t)l->texture_w * l->texture_h;
-    uint64_t read = tsr_table_bytes(&pass->table);
-    for (int i = 0; i < tsr_pass_count_reads(pass); i++)
-        read += tsr_layout_bytes(tsr_plan_layout(plan, tsr_pass_read(pass, i)));
-    const int writes = tsr_pass_count_writes(pass);
-    int channels = pass->source_count ? tsr_plan_layout(plan, pass->sources[0])->c : 0;
-    tsr_log(TSR_LOG_DEBUG,
-            "pass: program %u, kernel %s, %" PRId64 " fragments, %d targets of %d bits, %" PRId64
-            " draws, %d to %d channels, %" PRIu64 " bytes read, %" PRIu64
-            " bytes written, node %d, %" PRId64 " multiply-adds, '%s' (%s)",
-            (unsigned)program->id, pass->kernel->stem, fragments,
-            writes > 1 ? writes * pass->planes : l->planes, channel_bits(l),
-            tsr_pass_count_draws(plan, pass), channels, l->c, read,
-            (uint64_t)writes * tsr_layout_bytes(l), pass->node,
-            node ? tsr_node_macs(plan->graph, node) : 0, node ? node->name : "",
-            node ? tsr_node_op_name(node) : "");
-}
-
 /* All of the texture, as before it was cleared. */
 static void poison(const tsr_runner *r, int tensor, int planes) {
     const tsr_plan *plan = r->base.plan;
@@ -155,10 +123,8 @@ static void poison(const tsr_runner *r, int tensor, int planes) {
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
-#ifndef TSR_SMALL /* for tools of developers */
     if (!r->latest)
-        log_pass(r, pass, p->program);
-#endif
+        tsr_gles_log_pass(r, pass, p->program);
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     tsr_bindings *b = &r->device->bindings;
     tsr_bind_program(b, p->program, &p->params);
@@ -180,7 +146,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     tsr_bind_viewport(b, l->texture_x, l->texture_y, l->texture_w, l->texture_h);
     glDrawArrays(GL_TRIANGLES, 0, 3);
     const tsr_plan_tensor *written = &r->base.plan->tensors[pass->output];
-    if (written->blocks)
+    if (tsr_tensor_has_blocks(written))
         copy_blocks(r, pass->output, written->blocks_at);
 }
 

@@ -73,6 +73,8 @@ tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const floa
 /* Logs the pass for debugging in the first run, in which many drivers compile its program: what
  * they print then follows its line. Leaves the pass's framebuffer bound, to read from, too. */
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
+/* Logs the pass for debugging (the platform's own: src/gles/native). */
+void tsr_gles_log_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_program *program);
 /* Draws passes begin to end - 1. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner, int begin, int end);
 /* The same of a run, which begins with pass 0. */

@@ -111,11 +111,17 @@ static int sum_products(tsr_plan *plan, const weight_sums *s) {
 }
 
 /* Of few pixels, without partial sums that would only be copied: one pass less, with more fetches,
- * for which llvmpipe needs two to three times as long. */
+ * for which llvmpipe needs two to three times as long. Pages, which train nothing, are spared it.
+ */
 static bool is_direct(const tsr_plan *plan, const weight_sums *s) {
+#ifdef TSR_WITHOUT_GRADIENT
+    enum { FEW_PIXELS = 0 };
+#else
     enum { FEW_PIXELS = 4 };
+#endif
     const tsr_layout *g = tsr_plan_layout(plan, s->gradient);
-    return s->block > 1 && !plan->device.software && (int64_t)g->n * g->h * g->w <= FEW_PIXELS;
+    return FEW_PIXELS && s->block > 1 && !plan->device.software &&
+           (int64_t)g->n * g->h * g->w <= FEW_PIXELS;
 }
 
 static void lower_direct(tsr_plan *plan, const weight_sums *s, int output) {

@@ -476,6 +476,16 @@ static inline bool tsr_pass_writes_more(const tsr_pass *pass) {
     return pass->more_count > 0;
 #endif
 }
+/* Is it copied as uniform blocks with its root? Pages have no such tensors:
+ * src/plan/joined_packing.c. */
+static inline bool tsr_tensor_has_blocks(const tsr_plan_tensor *tensor) {
+#ifdef TSR_WITHOUT_GRADIENT
+    (void)tensor;
+    return false;
+#else
+    return tensor->blocks;
+#endif
+}
 /* Does it write this tensor and no other, so that post-ops may follow? */
 static inline bool tsr_pass_writes_only(const tsr_pass *pass, int tensor) {
     return pass->output == tensor && !tsr_pass_writes_more(pass);

@@ -133,14 +133,17 @@ static void count_copied_blocks(tsr_plan *plan) {
         if (!tensor)
             continue;
         const tsr_plan_tensor *t = &plan->tensors[tensor];
-        bytes = tsr_max(bytes, t->blocks ? 0 : copied_bytes(&t->layout));
+        if (!tsr_tensor_has_blocks(t))
+            bytes = tsr_max(bytes, copied_bytes(&t->layout));
         more =
             tsr_max(more, (int64_t)(pass->block_rows - 1) * t->layout.w * 4 * (int)sizeof(float));
     }
     for (int i = 1; i < plan->tensor_count; i++) {
         tsr_plan_tensor *t = &plan->tensors[i];
+        if (!tsr_tensor_has_blocks(t) || t->root != i)
+            continue;
         t->blocks_at = bytes;
-        bytes += t->blocks && t->root == i ? copied_bytes(&t->layout) : 0;
+        bytes += copied_bytes(&t->layout);
     }
     plan->copied_blocks_bytes = (uint64_t)(bytes + more);
 }

@@ -66,6 +66,14 @@ static void test_sources(void **state) {
         CASE(22, "ConvTranspose x[2,6,4,5,3] w[6,1,2,3,3] b[6] -> y group=6", .big = true),
         CASE(13, "Conv x[2,3,19] w[7,3,4] b[7] -> y strides=2, dilations=2,"),
         /* parts of one tensor, one of them read twice */
+        /* of two, and of another one */
+        CASE(13,
+             "Split w[112,16,4,4] s(32,48,32) -> a b c axis=0; "
+             "Split v[64,16,3,3] t(40,24) -> d e axis=0; Neg k[32,16,4,4] -> l; "
+             "Conv x[1,16,50,51] a -> p! strides=2,2; Conv x d -> q! strides=2,2; "
+             "Conv x l -> r! strides=2,2; Conv x c -> m! strides=2,2; Conv x e -> n! strides=2,2; "
+             "Conv x b -> y strides=2,2",
+             .big = true),
         CASE(13, "Split w[12,5,4,4] s(4,5,3) -> a b c axis=0; Conv x[1,5,9,7] a -> p; "
                  "Conv x b -> q; Conv x c -> r; Concat p q r -> y! axis=1; "
                  "ConvTranspose q b -> z"),
@@ -209,15 +217,20 @@ static void test_joined(void **state) {
     tsr_device_destroy(device);
 }
 
-/* What is packed together fits no buffer of this device, each by itself does. */
-static void test_buffer_too_small(void **state) {
+/* What is packed together fits no buffer or texture of this device, each by itself does. */
+static void test_too_large(void **state) {
     (void)state;
     need_gpu();
-    if (gpu_has_textures())
-        return;
-    tsr_device *device = make_device(
-        &(tsr_device_desc){.backend = gpu_backend(), .webgpu.max_buffer_bytes = 1 << 16});
-    tsr_model *model = make_model("Conv x[1,36,9,9] w[36,36,3,3] -> a; Conv a w -> y");
+    const bool textures = gpu_has_textures();
+    tsr_device *device = make_device(&(tsr_device_desc){.backend = gpu_backend(),
+                                                        .kernels = textures ? "blocks" : NULL,
+                                                        .gles.max_texture_size = 300,
+                                                        .webgpu.max_buffer_bytes = 1 << 16});
+    tsr_model *model =
+        make_model(textures ? "Split w[384,64,4,4] s(128,128,128) -> a b c axis=0; "
+                              "Conv x[1,64,40,40] a -> p strides=2,2; Conv x b -> q strides=2,2; "
+                              "Conv x c -> r strides=2,2; Concat p q r -> y axis=1"
+                            : "Conv x[1,36,9,9] w[36,36,3,3] -> a; Conv a w -> y");
     tsr_session *session = make_session(device, model, &(tsr_session_desc){.poison = true});
     set_inputs(session, 1);
     EXPECT_OK(tsr_session_run(session));
@@ -231,7 +244,7 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),  cmocka_unit_test(test_sources),
         cmocka_unit_test(test_changed), cmocka_unit_test(test_counted),
-        cmocka_unit_test(test_joined),  cmocka_unit_test(test_buffer_too_small),
+        cmocka_unit_test(test_joined),  cmocka_unit_test(test_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);
 }

@@ -7,7 +7,15 @@ static bool reads_value(const tsr_plan *plan, const tsr_pass *pass, int value) {
         if (tensor != TSR_NONE &&
             plan->tensors[tsr_pass_read(pass, i)].root == plan->tensors[tensor].root)
             return true;
-    return pass->kind != TSR_PASS_DRAW; /* of nodes that the CPU computes */
+    return false;
+}
+
+/* What the CPU computes may read inputs from memory. */
+static bool may_read(const tsr_plan *plan, const tsr_pass *pass, const int *values, int count) {
+    for (int i = 0; i < count; i++)
+        if (reads_value(plan, pass, values[i]))
+            return true;
+    return pass->kind != TSR_PASS_DRAW;
 }
 
 static int count_before(const tsr_runner *r, const int *values, int count) {
@@ -15,9 +23,8 @@ static int count_before(const tsr_runner *r, const int *values, int count) {
     for (int begin = 0, end; begin < plan->pass_count; begin = end) {
         end = tsr_gles_group_end(r, begin);
         for (int i = begin; i < end; i++)
-            for (int k = 0; k < count; k++)
-                if (reads_value(plan, &plan->passes[i], values[k]))
-                    return begin;
+            if (may_read(plan, &plan->passes[i], values, count))
+                return begin;
     }
     return plan->pass_count;
 }

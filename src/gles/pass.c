@@ -63,9 +63,9 @@ static uniform_blocks find_blocks(const tsr_runner *r, const tsr_pass *pass,
     enum { TEXEL_BYTES = 16 };
     const int tensor = tsr_pass_blocks_tensor(pass);
     const tsr_plan_tensor *tensors = r->base.plan->tensors, *t = &tensors[tensor];
-    uniform_blocks b = {r->blocks, 0, (GLsizeiptr)t->layout.w * TEXEL_BYTES};
     if (!tensor)
         return (uniform_blocks){p->blocks, 0, (GLsizeiptr)pass->table.width * TEXEL_BYTES};
+    uniform_blocks b = {r->blocks, 0, (GLsizeiptr)t->layout.w * TEXEL_BYTES};
     if (tsr_tensor_has_blocks(t))
         b.at = tensors[t->root].blocks_at + (GLintptr)t->tile * TSR_BINDING_ALIGNED;
     else

@@ -268,7 +268,7 @@ static tsr_status step(tsr_runner *r, bool begin, double ms) {
     if (begin && r->base.options.poison)
         poison(r);
     if (begin)
-        r->next_pass = 0;
+        r->next_pass = r->submitted = 0;
     tsr_status status = tsr_gles_draw_for(r, ms);
     if (status == TSR_OK)
         status = tsr_gles_check_error(r->device, "running the model");

@@ -77,6 +77,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     tsr_constants_add(names, "ONE_IMAGE", output->n == 1);
     tsr_constants_add(names, "O_PADDED", output->c % 4 != 0);
     tsr_constants_add(names, "SAMPLE", sample);
+    tsr_constants_add(names, "REGISTERS", plan->device.fragments.registers);
     tsr_constants_add(names, "HALF_ONLY", plan->limits.half_only);
     tsr_constants_add(names, "INPUTS", inputs);
     tsr_constants_add(names, "SOURCES", pass->source_count);

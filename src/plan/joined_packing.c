@@ -121,12 +121,18 @@ static void join(tsr_plan *plan, packing *list, int count) {
     plan->pass_count--;
 }
 
-/* Those of one root, from packing i on, whose results fit a buffer and *room; those but the first
- * are marked. Returns how many. */
+/* That a buffer, or a texture whose rows are a power of two texels, holds. */
+static uint64_t largest_bytes(const tsr_plan *plan) {
+    const int64_t side = plan->limits.max_texture_size,
+                  texels = (side / 2) * (side - TSR_ZERO_ROWS);
+    return plan->limits.max_buffer_bytes ? plan->limits.max_buffer_bytes : (uint64_t)texels * 16;
+}
+
+/* Those of one root, from packing i on, whose results fit a buffer or texture and *room; those but
+ * the first are marked. Returns how many. */
 static int list_same(const tsr_plan *plan, packing *all, int count, int i, packing *list,
                      uint64_t *room) {
-    const uint64_t buffer = plan->limits.max_buffer_bytes,
-                   most = buffer && buffer < *room ? buffer : *room;
+    const uint64_t largest = largest_bytes(plan), most = largest < *room ? largest : *room;
     uint64_t together = 0;
     int found = 0;
     for (int k = i; k < count; k++) {

@@ -30,8 +30,11 @@ void tsr_plan_find_lifetimes(tsr_plan *plan) {
                 output->first_pass = i;
             output->last_pass = i;
         }
-        for (int j = 0; j < tsr_pass_count_reads(pass); j++)
-            tensors[tensors[tsr_pass_read(pass, j)].root].last_pass = i;
+        for (int j = 0; j < tsr_pass_count_reads(pass); j++) {
+            const tsr_plan_tensor *read = &tensors[tsr_pass_read(pass, j)];
+            if (!tsr_tensor_has_blocks(read)) /* else its copy is read */
+                tensors[read->root].last_pass = i;
+        }
     }
     for (int i = 0; i < plan->tensor_count; i++)
         if (tensors[i].keep)

@@ -30,7 +30,7 @@ void expect_failure(tsr_status status, tsr_status expected, const char *words);
 
 /* Bytes that a tsr_write_fn, append_written(), was given; it fails for more. */
 typedef struct written {
-    char bytes[1 << 18];
+    char bytes[1 << 19];
     size_t size;
 } written;
 bool append_written(void *user, const char *bytes, size_t size);

@@ -31,7 +31,7 @@ TABLE_PARAMS = {"glsl": ["table_inverse"], "wgsl": ["table_width"]}
 TENSOR_FUNCTIONS = ["place", "origin", "cell", "texel", "fetch", "own", "pixel", "at", "broadcast", "depth_to_space", "load",
                     "read", "read_inside", "place_in", "place_first"]
 TENSOR_NAMES = ["LINEAR", "PLANES", "STRIDE", "SAME", "LOW", "TEXEL", "SCALED", "SHIFTED", "OWN", "BEFORE", "FIRST"]
-NAMES = {"glsl": ["PLANES", "PIXEL_STRIDE", "O_TEXEL", "O_LINEAR", "O_PADDED", "O_PADDING", "ONE_IMAGE", "SAMPLE", "HALF_ONLY", "TABLE_OF_4", "INPUTS", "SOURCES",
+NAMES = {"glsl": ["PLANES", "PIXEL_STRIDE", "O_TEXEL", "O_LINEAR", "O_PADDED", "O_PADDING", "ONE_IMAGE", "SAMPLE", "REGISTERS", "HALF_ONLY", "TABLE_OF_4", "INPUTS", "SOURCES",
                   "TABLE", "ROW_FORM", "DRAW"],
          "wgsl": ["INPUTS", "SOURCES", "O_TEXEL", "O_BYTES", "O_PADDING", "TABLE", "WORDS", "OWN_ENTRY"]}
 

@@ -107,7 +107,7 @@ static tsr_status check_results(flight *f) {
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static tsr_status take_sample(flight *f, samples *latency) {
-    double ms;
+    double ms = 0;
     bench_progress(f->b->o, f->taken, "run in flight");
     TRY(take(f, &ms));
     return samples_add(latency, ms);

@@ -69,7 +69,7 @@ typedef struct turns {
 } turns;
 
 static tsr_status take_turn(bench *b, tsr_session *session, const lesson *l, turns *t) {
-    double run_ms, step_ms;
+    double run_ms = 0, step_ms = 0;
     TRY(bench_run(b, session, &run_ms));
     TRY(step(l, &step_ms));
     TRY(samples_add(&t->run, run_ms));

@@ -1,7 +1,7 @@
 // Included where `total` combines columns column_begin to column_end - 1 of X, line `line` of tile `tile`, by
 //     void add(vec4 v)    or a macro of that name, defined by the kernel
-// Needs no division per column, since column_begin is a multiple of planes * pixel stride. Eight are fetched at once
-// where a fragment can keep any number (REGISTERS 0); not on llvmpipe (SAMPLE 1), which gains nothing.
+// Needs no division per column, since column_begin is a multiple of planes * pixel stride. On GPUs with enough registers
+// (REGISTERS 0), eight columns are fetched before they are added, which hides latency; llvmpipe (SAMPLE 1) gains nothing.
 #define ADD_CELLS(count) \
     for (; column <= column_end - count; column += count, cell += count / whole) \
         for (int i = 0; i < count; i++) \

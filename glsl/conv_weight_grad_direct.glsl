@@ -12,9 +12,8 @@ vec4 kernel(int n, int t, int y, int x) {
         for (int oy = 0; oy < u.G_H; oy++)
             for (int ox = 0; ox < u.G_W; ox++) {
                 int iy = oy * u.window_y.stride + top, ix = ox * u.window_x.stride + left;
-                bool inside = iy >= 0 && iy < u.X_H && ix >= 0 && ix < u.X_W; // else G may be infinite
-                vec4 products = G_at(image, n, oy, ox) * X_pixel(image * u.X_tiles + tile, iy, ix);
-                sum += inside ? products : vec4(0.0);
+                if (iy >= 0 && iy < u.X_H && ix >= 0 && ix < u.X_W)
+                    sum += G_at(image, n, oy, ox) * X_fetch(image * u.X_tiles + tile, iy, ix);
             }
     return sum;
 }

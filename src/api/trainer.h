@@ -133,7 +133,7 @@ struct tsr_trainer {
      */
     tsr_tensor_storage *inputs, *next, losses, checked;
     int *input_of;         /* by value: which input of the graph it is, if it is one */
-    int *late, late_count; /* inputs set after the first passes are submitted: targets, numbers */
+    int *late, late_count; /* inputs set after submit_before(): targets, the update's numbers */
     float *mask;           /* elements of the largest of all masks */
     float *sample_numbers; /* of augmentation; NULL: there is none */
     float *read;           /* elements of `losses` */

@@ -100,6 +100,7 @@ static tsr_status check_arrays(const tsr_trainer *t, const step_arrays *a) {
     return TSR_OK;
 }
 
+/* Arrays begin to end - 1. */
 static tsr_status set_arrays(const tsr_trainer *t, const step_arrays *a, int begin, int end) {
     tsr_elements elements;
     int value;
@@ -109,14 +110,6 @@ static tsr_status set_arrays(const tsr_trainer *t, const step_arrays *a, int beg
         TSR_TRY(t->device->backend->set_input(to->runner, to->graph->inputs[0], &elements));
     }
     return TSR_OK;
-}
-
-static tsr_status set_inputs(const tsr_trainer *t, const step_arrays *a) {
-    return set_arrays(t, a, 0, a->input_count);
-}
-
-static tsr_status set_targets(const tsr_trainer *t, const step_arrays *a) {
-    return set_arrays(t, a, a->input_count, a->input_count + a->target_count);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -194,8 +187,7 @@ tsr_status tsr_trainer_begin_sized(tsr_trainer *trainer, const tsr_array *inputs
     tsr_status status = check_arrays(trainer, &arrays);
     if (status == TSR_OK) {
         tsr_trainer_cancel_step(trainer);
-        status = set_inputs(trainer, &arrays);
-        status = status == TSR_OK ? set_targets(trainer, &arrays) : status;
+        status = set_arrays(trainer, &arrays, 0, input_count + target_count);
         trainer->part = status == TSR_OK ? TSR_STEP_BEGUN : TSR_STEP_NONE;
     }
     return status == TSR_OK ? TSR_OK : tsr_session_name_file(status, trainer->graph);
@@ -251,15 +243,15 @@ tsr_status tsr_trainer_advance(tsr_trainer *trainer, double ms, float *loss) {
 
 /* ---- a whole step ---------------------------------------------------------------------------- */
 
-/* A GPU begins with the network while the targets are copied. */
+/* The device starts on the network while the targets are copied. */
 static tsr_status submit(tsr_trainer *t, const step_arrays *a) {
     const tsr_backend *backend = t->device->backend;
-    TSR_TRY(set_inputs(t, a));
+    TSR_TRY(set_arrays(t, a, 0, a->input_count));
     TSR_TRY(write_random(t));
     bind_all(t);
     if (backend->submit_before)
         TSR_TRY(backend->submit_before(t->runner, t->late, t->late_count));
-    TSR_TRY(set_targets(t, a));
+    TSR_TRY(set_arrays(t, a, a->input_count, a->input_count + a->target_count));
     TSR_TRY(write_numbers(t));
     return backend->submit(t->runner);
 }

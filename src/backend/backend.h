@@ -81,8 +81,9 @@ struct tsr_backend {
     /* See tsr_session_transfer_outputs(). Optional: NULL where outputs are in memory. */
     void (*transfer_outputs)(tsr_runner *runner, bool transfer);
     tsr_status (*submit)(tsr_runner *runner);
-    /* Submits what precedes the first pass that reads one of these inputs, which may be set after
-     * it; submit follows, with the rest. Optional: NULL where a device begins with all at once. */
+    /* Submits the passes before the first one that reads any of these inputs, so that the caller can
+     * set the inputs while the device works. submit has to follow: it submits the rest. Optional:
+     * NULL where the inputs have to be set first. */
     tsr_status (*submit_before)(tsr_runner *runner, const int *values, int count);
     /* Works on the current run, or begins a new one, for about ms milliseconds; TSR_NOT_READY while
      * work remains. Optional: NULL where submit and poll do the same. */

@@ -10,7 +10,7 @@ static bool reads_value(const tsr_plan *plan, const tsr_pass *pass, int value) {
     return false;
 }
 
-/* What the CPU computes may read inputs from memory. */
+/* Nodes that run on the CPU may read inputs from memory. */
 static bool may_read(const tsr_plan *plan, const tsr_pass *pass, const int *values, int count) {
     for (int i = 0; i < count; i++)
         if (reads_value(plan, pass, values[i]))

@@ -42,7 +42,7 @@ struct tsr_runner {
     tsr_gles_transfer *drawn;            /* by graph output: into a target of the caller's */
     const tsr_target *staging;           /* of the output being transferred */
     int next_pass;                       /* of a run in steps */
-    int submitted;                       /* passes of the run: until submit() has the rest */
+    int submitted;                       /* passes by submit_before(): submit() draws the rest */
     double *pass_ms;      /* by pass: time in the latest run in steps; 0: not known yet */
     GLuint *timers;       /* by node of the graph; NULL without timers */
     tsr_gles_run *runs;   /* runs_in_flight of them */
@@ -77,8 +77,8 @@ void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const ts
 void tsr_gles_log_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_program *program);
 /* Draws passes begin to end - 1. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner, int begin, int end);
-/* The same; with begin 0 a run begins, whose errors are counted, and tensors are poisoned if they
- * should be. */
+/* Draws them as part of a run. begin 0 starts it: notes the device's error count, and poisons
+ * tensors if the runner's options ask for it. */
 tsr_status tsr_gles_submit(tsr_runner *runner, int begin, int end);
 /* See tsr_backend. */
 tsr_status tsr_gles_submit_before(tsr_runner *runner, const int *values, int count);

@@ -110,9 +110,9 @@ static int sum_products(tsr_plan *plan, const weight_sums *s) {
     return sums;
 }
 
-/* Of few pixels, without partial sums that would only be copied: one pass less, with more fetches,
- * for which llvmpipe needs two to three times as long. Pages, which train nothing, are spared it.
- */
+/* With few pixels, a texel of the result is computed by one fragment, in one pass: partial sums
+ * would only be copied. llvmpipe takes two to three times as long for its additional fetches. Pages
+ * do not train and leave the kernel out. */
 static bool is_direct(const tsr_plan *plan, const weight_sums *s) {
 #ifdef TSR_WITHOUT_GRADIENT
     enum { FEW_PIXELS = 0 };

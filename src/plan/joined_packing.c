@@ -1,7 +1,8 @@
-/* Weights that are slices of one tensor, as those that an optimizer updates together are, are
- * packed by one pass, before the first that reads them: a GPU takes as long for few texels as for
- * many. What is packed for each are slices of one tensor, too, whose texels lie in order: of a
- * buffer, or of a texture that is copied to uniform blocks, at once, after the pass. */
+/* Several pack_weights passes become one where their weights are slices of the same tensor, such as
+ * those that an optimizer updates together: a small pass takes a GPU as long as a larger one. The
+ * one pass runs where the first of them did. Its output is one tensor, of which each convolution
+ * reads a slice: of a buffer on WebGPU; in OpenGL ES of a texture that is copied, right after the
+ * pass, to a buffer of uniform blocks. */
 #include "plan/plan.h"
 
 #include "base/divide.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 /* A slice is bound by its offset in the buffer, a multiple of TSR_BINDING_ALIGNED bytes: it begins
- * at a multiple of this many texels, of four 32-bit floats each. As do uniform blocks. */
+ * at a multiple of this many texels, of four 32-bit floats each. */
 enum { UNIT = TSR_BINDING_ALIGNED / 16 };
 /* Of what is packed for one convolution, larger ones have passes of their own, since all take
  * memory until the last is read; of all that is packed together. */
@@ -27,8 +28,8 @@ static int64_t count_units(const packing *p) {
     return tsr_divide_up(p->texels, UNIT);
 }
 
-/* Of weights that are whole images of a tensor that no pass writes, as they are stored; not to a
- * table that is a texture of its own. */
+/* Can pass i be joined? Its weights have to be whole images of a tensor that no pass writes, as
+ * they are stored, and its result no texture that a kernel reads by rows. */
 static bool find_packing(const tsr_plan *plan, int i, packing *p) {
     const tsr_pass *pass = &plan->passes[i];
     if (pass->kernel != &tsr_kernel_pack_weights || plan->tensors[pass->output].plain)
@@ -121,11 +122,12 @@ static void join(tsr_plan *plan, packing *list, int count) {
     plan->pass_count--;
 }
 
-/* That a buffer, or a texture whose rows are a power of two texels, holds. */
+/* Of the largest buffer; of textures, whose width is a power of two, a lower bound. */
 static uint64_t largest_bytes(const tsr_plan *plan) {
     const int64_t side = plan->limits.max_texture_size,
                   texels = (side / 2) * (side - TSR_ZERO_ROWS);
-    return plan->limits.max_buffer_bytes ? plan->limits.max_buffer_bytes : (uint64_t)texels * 16;
+    return plan->limits.max_buffer_bytes ? plan->limits.max_buffer_bytes
+                                         : (uint64_t)(texels * tsr_texel_bytes(TSR_TEXEL_F32));
 }
 
 /* Those of one root, from packing i on, whose results fit a buffer or texture and *room; those but

@@ -138,8 +138,8 @@ typedef struct tsr_plan_tensor {
     int view_of;    /* tensor whose integers it stands for, see tsr_layout.scale; 0: none */
     int root, tile; /* a slice of tensor `root` that begins at its tile `tile`; itself and 0 for
                        tensors that are no slice */
-    bool blocks;    /* its root is copied after its pass, as uniform blocks of all that read it */
-    int64_t blocks_at; /* of such a root: byte of the buffer that it is copied to; else 0 */
+    bool blocks;    /* its root is copied to uniform blocks right after the pass that writes it */
+    int64_t blocks_at; /* such a root's offset in the buffer of uniform blocks, bytes; else 0 */
 } tsr_plan_tensor;
 
 /* What tensors share: a texture, or a buffer of texture_w times 16 bytes. Tensors alive at the same

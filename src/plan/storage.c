@@ -125,9 +125,9 @@ static int64_t copied_bytes(const tsr_layout *l) {
     return (int64_t)(tsr_layout_floats(l) * sizeof(float));
 }
 
-/* The buffer begins with the blocks of the pass that is drawn. Then come those that are copied
- * right after the passes that write them, then what blocks of several rows, which are bound whole,
- * have beyond the last row. */
+/* The buffer starts with room for a tensor that is copied just before the pass that reads it.
+ * Joined tensors follow, each copied right after the pass that writes it. The end is padding:
+ * uniform blocks of several rows are bound whole, and may extend past a tensor's last row. */
 static void count_copied_blocks(tsr_plan *plan) {
     int64_t bytes = 0, more = 0;
     for (int i = 0; i < plan->pass_count; i++) {

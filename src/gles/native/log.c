@@ -1,4 +1,4 @@
-/* tools/phones/trace.py reads it. */
+/* The message about each pass, which tools/phones/trace.py reads. */
 #include "gles/runner.h"
 
 #include "base/error.h"

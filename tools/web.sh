@@ -9,6 +9,9 @@
 #        web.sh serve [PORT]      build-web/site at http://localhost:8080
 #        web.sh pack              the npm package, in build-web/package, after build
 #        web.sh sizes             what a page loads, in bytes, as it is and compressed by brotli; fails above the limits
+#        web.sh node-bench MODEL  after build: times in node, on npm's WebGPU (Dawn), with matrix units where the GPU has them
+#                    [--precision fp32|fp16] [--runs N] [--dim NAME=N]... [--plain] [--passes] [--check]
+#                                 fp16, 60 runs; --plain: without matrix units; --passes: each pass, too; --check: beside the CPU
 #        WEBGPU=OFF in the environment: build leaves WebGPU out
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -23,10 +26,10 @@ webgpu=(webgpu webgpu/web)
 # Files whose errors end the loading of a model: small modules have no texts of these (see src/web/open.mjs).
 loading='/src/((graph|onnx|passes|kernel|plan|algorithm|lower)/|api/(late|model|names|sized|storage_choice)\.c)'
 # Bytes, as they are and compressed by brotli.
-most_full='542000 235000'
-most_webgl='359700 156600'
-most_webgpu='354400 152200'
-most_modules='68500 22500'
+most_full='542200 236200'
+most_webgl='351500 154200'
+most_webgpu='332300 144300'
+most_modules='68900 22700'
 # As in Debian 12's source package protobuf-c, whose .dsc is signed and has this sum.
 protobuf=protobuf-c_1.4.1.orig.tar.gz
 protobuf_sum=4cc4facd508172f3e0a4d3a8736225d472418aee35b4ad053384b137b220339f
@@ -294,6 +297,11 @@ pack)
 sizes)
     sizes
     ;;
--h | --help) sed -n '2,13s/^# //p' "${BASH_SOURCE[0]}" ;;
-*) fail "usage: web.sh build | fetch | pages [MODEL...] | serve [PORT] | pack | sizes" ;;
+node-bench)
+    [ -e "$build/tessera.wasm" ] || fail "there is no $build/tessera.wasm: web.sh build makes it"
+    "$root/tools/get-npm.sh" "$build/node-webgpu" "$root/tools/node_bench" >/dev/null
+    exec node "$root/tools/node_bench/bench.mjs" "--build=$build" "--packages=$build/node-webgpu" "${@:2}"
+    ;;
+-h | --help) sed -n '2,16s/^# //p' "${BASH_SOURCE[0]}" ;;
+*) fail "usage: web.sh build | fetch | pages [MODEL...] | serve [PORT] | pack | sizes | node-bench MODEL" ;;
 esac

@@ -1,12 +1,13 @@
 // Transposed convolution by phases as an implicit GEMM: output pixels a stride apart have the same taps, every stride-th of
-// the kernel. An entry of the batch is a phase (of rows, then of columns), its pixels a grid of rows by columns; step
-// (j * taps of a row + i) * tiles + t is tile t at the phase's j-th row and i-th column of taps. No tap is multiplied by an
-// inserted zero.
+// the kernel. An entry of the batch is a phase (of rows, then of columns), its pixels a grid of rows by columns, its taps those
+// of the phase. No tap is multiplied by an inserted zero.
 //   rows, columns     of a phase's grid
 //   taps_x            of a phase's row
 //   table             row step * 4 + channel of an entry of the batch, see gemm: a texel for each output tile; zero where the
 //                     phase has no such tap
 #include gemm
+#include conv_taps
+#include conv_left
 #include weight_scale
 
 struct Pixel {
@@ -35,19 +36,10 @@ fn prepare(batch: i32, pixel: i32) -> Pixel {
     return Pixel(o.z * u.X_tiles * u.X_H * u.X_W, first, taps);
 }
 
-// Column and row among the phase's taps, and the tile's first texel from the image's.
-fn place(step: i32) -> vec3i {
-    let tap = tsr_quotient(step, u.input_tiles);
-    let j = tsr_quotient(tap, u.taps_x);
-    return vec3i(tap - j * u.taps_x, j, (step - tap * u.input_tiles) * u.X_H * u.X_W);
-}
-
-fn left(pixel: Pixel, at: vec3i) -> vec4f {
-    let p = pixel.first - at.xy;
-    if (any(p < vec2i()) || any(p >= u.X_size.wz) || any(at.xy >= pixel.taps)) {
-        return vec4f();
-    }
-    return X_load(pixel.origin + at.z + p.y * u.X_W + p.x);
+fn texel(pixel: Pixel, tap: vec2i) -> i32 {
+    let p = pixel.first - tap;
+    let outside = any(p < vec2i()) || any(p >= u.X_size.wz) || any(tap >= pixel.taps);
+    return select(pixel.origin + p.y * u.X_W + p.x, -1, outside);
 }
 
 alias Packed = TableTexel;

@@ -30,7 +30,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         let at = place(step);
         var texels: array<Left, PIXELS>;
         for (var p = 0; p < PIXELS; p++) {
-            texels[p] = left(pixels[p], at);
+            texels[p] = left(texel_of(texel(pixels[p], at.xy), at));
         }
 #for p PIXELS
         let a$p = texels[$p];

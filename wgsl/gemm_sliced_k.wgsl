@@ -40,7 +40,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         next$c = right(batch, 4 * min(step + slices, last) + $c, tile);
 #endfor
 #for p PIXELS
-        let a$p = left(pixel$p, at);
+        let a$p = left(texel_of(texel(pixel$p, at.xy), at));
 #endfor
 #for c 4
 #for p PIXELS

@@ -48,14 +48,20 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     var next_left: array<Left, LEFTS>;
     var next_right: array<Packed, RIGHTS>;
     let begin = partial * u.gemm.partial_steps;
+    var at = place(begin + read_step);
+    var tap = texel(pixel, at.xy);
     for (var step = begin;; step += STEPS) {
         if (step < end) {
             for (var i = 0; i < LEFTS; i++) {
                 next_left[i] = Left();
-                let s = step + read_step + i * LANE_STRIDE;
-                if (readable && s < end) {
-                    next_left[i] = left(pixel, place(s));
+                if (readable && step + read_step + i * LANE_STRIDE < end) {
+                    next_left[i] = left(texel_of(tap, at));
                 }
+                let next = advance(at, LANE_STRIDE);
+                if (any(next.xy != at.xy)) {
+                    tap = texel(pixel, next.xy);
+                }
+                at = next;
             }
             for (var i = 0; i < RIGHTS; i++) {
                 next_right[i] = Packed();

@@ -16,15 +16,22 @@ fn prepare(batch: i32, pixel: i32) -> Pixel {
 #endif
 }
 
-fn place(step: i32) -> vec3i { return vec3i(step, 0, 0); }
+// There is one tap.
+fn place(step: i32) -> vec3i { return vec3i(0, 0, step); }
 
-fn left(pixel: Pixel, at: vec3i) -> vec4f {
+fn advance(at: vec3i, count: i32) -> vec3i { return at + vec3i(0, 0, count); }
+
+fn texel(pixel: Pixel, tap: vec2i) -> i32 { return pixel.first; }
+
 #if RANK == 2
-    return A_load(pixel.first + at.x);
+fn stride() -> i32 { return 1; }
+
+fn left(texel: i32) -> vec4f { return A_load(texel); }
 #else
-    return B_load(pixel.first + at.x * u.B_W);
+fn stride() -> i32 { return u.B_W; }
+
+fn left(texel: i32) -> vec4f { return B_load(texel); }
 #endif
-}
 
 alias Packed = vec4f;
 

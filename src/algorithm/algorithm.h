@@ -194,7 +194,7 @@ typedef struct tsr_algorithm {
     tsr_pass *(*lower)(tsr_plan *plan, const tsr_problem *problem);
 } tsr_algorithm;
 
-enum { TSR_ALGORITHMS = 21 };
+enum { TSR_ALGORITHMS = 22 };
 
 /* The algorithm's name as it is in the program; NULL if there is none of that name. */
 const char *tsr_algorithm_name(const char *name);
@@ -202,8 +202,9 @@ const char *tsr_algorithm_name(const char *name);
 extern const tsr_algorithm tsr_conv_direct, tsr_conv_direct_split_k, tsr_conv_depthwise_direct,
     tsr_conv_direct_taps, tsr_conv_direct_taps_split_k, tsr_conv_depthwise_taps, tsr_conv_any,
     tsr_conv_uniform_block, tsr_conv_uniform_block_taps, tsr_conv_im2col, tsr_conv_winograd,
-    tsr_matmul_any, tsr_gemm_registers, tsr_gemm_workgroup, tsr_gemm_sliced_k, tsr_pool_row,
-    tsr_pool_any, tsr_resize_row, tsr_resize_any, tsr_reduce_invocation, tsr_reduce_workgroup;
+    tsr_matmul_any, tsr_gemm_registers, tsr_gemm_workgroup, tsr_gemm_sliced_k,
+    tsr_gemm_subgroup_matrix, tsr_pool_row, tsr_pool_any, tsr_resize_row, tsr_resize_any,
+    tsr_reduce_invocation, tsr_reduce_workgroup;
 
 /* Lowers a problem by the algorithm that the plan has for its node, or else by the one of least
  * estimated cost; notes the node's candidates in the plan. The pass writes the result. */

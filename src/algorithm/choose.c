@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+/* Small modules of pages have those of one language. */
 static const tsr_algorithm *const algorithms[] = {
+#if !defined TSR_SMALL || defined TSR_GLES
     &tsr_conv_direct,
     &tsr_conv_direct_split_k,
     &tsr_conv_depthwise_direct,
@@ -18,22 +20,27 @@ static const tsr_algorithm *const algorithms[] = {
     &tsr_conv_uniform_block_taps,
     &tsr_conv_im2col,
     &tsr_conv_winograd,
+    &tsr_pool_row,
+    &tsr_resize_row,
+#endif
+#if !defined TSR_SMALL || defined TSR_WEBGPU
     &tsr_gemm_registers,
     &tsr_gemm_workgroup,
     &tsr_gemm_sliced_k,
+    &tsr_gemm_subgroup_matrix,
+    &tsr_reduce_workgroup,
+#endif
     &tsr_conv_any,
     &tsr_matmul_any,
-    &tsr_pool_row,
     &tsr_pool_any,
-    &tsr_resize_row,
     &tsr_resize_any,
     &tsr_reduce_invocation,
-    &tsr_reduce_workgroup,
 };
-_Static_assert(sizeof algorithms / sizeof *algorithms == TSR_ALGORITHMS, "see algorithm.h");
+enum { COUNT = sizeof algorithms / sizeof *algorithms };
+_Static_assert((int)COUNT <= (int)TSR_ALGORITHMS, "see algorithm.h");
 
 const char *tsr_algorithm_name(const char *name) {
-    for (int i = 0; i < TSR_ALGORITHMS; i++)
+    for (int i = 0; i < COUNT; i++)
         if (!strcmp(algorithms[i]->name, name))
             return algorithms[i]->name;
     return NULL;
@@ -191,7 +198,7 @@ static double cost_of(const tsr_plan *plan, const tsr_problem *p, const tsr_esti
 static int list_candidates(const tsr_plan *plan, const tsr_problem *p, int index[TSR_ALGORITHMS],
                            tsr_candidate list[TSR_ALGORITHMS]) {
     int count = 0;
-    for (int i = 0; i < TSR_ALGORITHMS; i++) {
+    for (int i = 0; i < COUNT; i++) {
         const tsr_algorithm *a = algorithms[i];
         tsr_estimate e;
         if (!is_candidate(plan, a, p) || !a->estimate(plan, p, &e))

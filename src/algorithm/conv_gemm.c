@@ -212,11 +212,12 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *problem, tsr_gemm
     const tsr_args_gemm gemm = gemm_args(plan, &p, &b, output);
     int partial = tsr_split_output(plan, output, b.partials),
         zero = table.bytes ? stored_zero(tsr_plan_layout(plan, problem->input)) : 0;
-    tsr_pass *pass = TSR_PASS(
-        plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), TSR_SCALE_FIELDS(conv),
-        GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0), .window_x = tsr_window_args(w, 1),
-        .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles),
-        .outside = TSR_INT((int32_t)((uint32_t)(zero & 255) * 0x01010101u)));
+    tsr_pass *pass =
+        TSR_PASS(plan, partial, conv_gemm, .X = TSR_TENSOR(problem->input), TSR_SCALE_FIELDS(conv),
+                 GEMM_FIELDS(b, gemm), .window_y = tsr_window_args(w, 0),
+                 .window_x = tsr_window_args(w, 1), .taps_x = TSR_INT(w->kernel[1]),
+                 .input_tiles = TSR_INT(table.input_tiles), .output_tiles = TSR_INT(table.tiles),
+                 .outside = TSR_INT((int32_t)((uint32_t)(zero & 255) * 0x01010101u)));
     pass = finish(plan, set_weights(plan, pass, &table), &b, output);
     if (table.bytes)
         correct_bytes(plan, pass, conv, zero);
@@ -288,20 +289,39 @@ static bool applies(const tsr_problem *p) {
     }
 }
 
+/* Are both factors stored in 16 bits, as they are? */
+static bool has_halves(const tsr_plan *plan, const tsr_problem *p) {
+    const tsr_layout *l = tsr_plan_layout(plan, p->input);
+    return l->format == TSR_TEXEL_F16 && (l->scale == 0 || l->scale == 1) && !plan->before &&
+           tsr_weight_format(plan, &p->conv) == TSR_TABLE_F16;
+}
+
+/* What matrix units multiply, of each product that is needed. */
+static double padded_products(const tsr_gemm_size *size, const tsr_gemm_regions *b) {
+    const double pixels = (double)(b->pixels * TSR_GEMM_MATRIX_PIXELS),
+                 tiles = (double)(b->tiles * b->columns * b->region_tiles * TSR_GEMM_MATRIX_TILES);
+    return pixels * tiles / ((double)size->pixels * (double)size->tiles);
+}
+
 /* On software rasterisers a barrier costs more than it saves. On a GPU (an H100) loads that nothing
- * shares take 20 to 30 times as long, and layers of few pixels half as long in the sliced form. */
+ * shares take 20 to 30 times as long, and layers of few pixels half as long in the sliced form; its
+ * matrix units (an H200) 0.3 to 0.5 times as long. */
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form,
                      tsr_estimate *e) {
     enum { SOFTWARE_BARRIERS = 4, GPU_LOADS = 20, WEIGHTS = 4 };
-    const double SLICED = 0.5;
+    const double SLICED = 0.5, MATRICES = 0.3;
     tsr_layout l;
     if (!applies(p) || !tsr_problem_layout(plan, p, (tsr_layout_hint){0}, &l))
         return false;
     const tsr_gemm_size size = size_of(p, &l);
     if (form == TSR_GEMM_SLICED_K && !tsr_gemm_has_few_pixels(&size))
         return false;
+    if (form == TSR_GEMM_SUBGROUP_MATRIX && !has_halves(plan, p))
+        return false;
     const tsr_gemm_regions b = tsr_gemm_divide(plan, form, &size, &l);
     double slower = form == TSR_GEMM_SLICED_K ? SLICED : 1;
+    if (form == TSR_GEMM_SUBGROUP_MATRIX)
+        slower = MATRICES * padded_products(&size, &b);
     if ((form == TSR_GEMM_REGISTERS) != plan->device.software)
         slower *= plan->device.software ? SOFTWARE_BARRIERS : GPU_LOADS;
     *e = (tsr_estimate){.cost = tsr_problem_products(plan, p) * TSR_PRODUCT * slower,
@@ -318,7 +338,7 @@ static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form)
 }
 
 /* The algorithm of a form. */
-#define GEMM_ALGORITHM(stem, form, needed, choice)                                                 \
+#define GEMM_ALGORITHM(stem, form, which, needed, choice)                                          \
     static bool estimate_##stem(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {     \
         return estimate(plan, p, form, e);                                                         \
     }                                                                                              \
@@ -328,13 +348,18 @@ static tsr_pass *lower(tsr_plan *plan, const tsr_problem *p, tsr_gemm_form form)
     const tsr_algorithm tsr_gemm_##stem = {                                                        \
         .name = "gemm_" #stem,                                                                     \
         .languages = TSR_WGSL,                                                                     \
-        .kinds = TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,                                       \
+        .kinds = which,                                                                            \
         .needs = needed,                                                                           \
         .allowed_by = choice,                                                                      \
         .estimate = estimate_##stem,                                                               \
         .lower = lower_##stem,                                                                     \
     };
 
-GEMM_ALGORITHM(registers, TSR_GEMM_REGISTERS, 0, TSR_ALLOW_DIRECT)
-GEMM_ALGORITHM(workgroup, TSR_GEMM_WORKGROUP, TSR_NEEDS_WORKGROUP_MEMORY, TSR_ALLOW_WORKGROUPS)
-GEMM_ALGORITHM(sliced_k, TSR_GEMM_SLICED_K, TSR_NEEDS_WORKGROUP_MEMORY, TSR_ALLOW_WORKGROUPS)
+GEMM_ALGORITHM(registers, TSR_GEMM_REGISTERS, TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL, 0,
+               TSR_ALLOW_DIRECT)
+GEMM_ALGORITHM(workgroup, TSR_GEMM_WORKGROUP, TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
+               TSR_NEEDS_WORKGROUP_MEMORY, TSR_ALLOW_WORKGROUPS)
+GEMM_ALGORITHM(sliced_k, TSR_GEMM_SLICED_K, TSR_CONV | TSR_CONV_TRANSPOSE | TSR_MATMUL,
+               TSR_NEEDS_WORKGROUP_MEMORY, TSR_ALLOW_WORKGROUPS)
+GEMM_ALGORITHM(subgroup_matrix, TSR_GEMM_SUBGROUP_MATRIX, TSR_CONV | TSR_CONV_TRANSPOSE,
+               TSR_NEEDS_WORKGROUP_MEMORY | TSR_NEEDS_SUBGROUP_MATRIX, TSR_ALLOW_WORKGROUPS)

@@ -15,27 +15,34 @@ static int64_t most_partials(const tsr_plan *plan, const tsr_layout *output) {
     return (int64_t)(plan->limits.max_buffer_bytes / tsr_split_bytes(plan, output, 2)) * 2;
 }
 
-/* Enough workgroups to keep a large GPU busy, or half busy if partial sums needed too much
+/* Partial sums: enough workgroups to keep a large GPU busy, or half busy if they needed too much
  * memory. */
-static tsr_gemm_regions workgroup_regions(const tsr_plan *plan, const tsr_gemm_size *p,
-                                          const tsr_layout *output) {
-    enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024 };
-    enum { ENOUGH = 512, FEW = 256 };
-    tsr_gemm_regions b = {.region_pixels = PIXELS, .region_tiles = TILES, .steps = 4};
-    b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), PIXELS, 16);
-    b.rows = power_of_two(tsr_divide_up(p->pixels, PIXELS), 1, INVOCATIONS / b.columns);
-    while (b.steps * (b.rows * PIXELS + 4 * b.columns * TILES) > WORKGROUP_TEXELS)
-        b.steps /= 2;
-    b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
-    b.pixels = tsr_divide_up(p->pixels, b.rows * PIXELS);
-    int64_t iterations = tsr_divide_up(p->steps, b.steps), groups = b.tiles * b.pixels * p->batches;
+static void divide_steps(const tsr_plan *plan, const tsr_gemm_size *p, const tsr_layout *output,
+                         int enough, tsr_gemm_regions *b) {
+    enum { FEW = 256 };
+    int64_t iterations = tsr_divide_up(p->steps, b->steps),
+            groups = b->tiles * b->pixels * p->batches;
     int64_t most = most_partials(plan, output);
-    int64_t partials = (plan->low_memory ? FEW : ENOUGH) / groups;
+    int64_t partials = (plan->low_memory ? FEW : enough) / groups;
     partials = partials > iterations / 4 ? iterations / 4 : partials;
     partials = partials > most ? most : partials;
-    b.partial_steps = tsr_divide_up(iterations, partials > 1 ? partials : 1) * b.steps;
-    b.partials = tsr_divide_up(p->steps, b.partial_steps);
-    b.groups = groups * b.partials;
+    b->partial_steps = tsr_divide_up(iterations, partials > 1 ? partials : 1) * b->steps;
+    b->partials = tsr_divide_up(p->steps, b->partial_steps);
+    b->groups = groups * b->partials;
+}
+
+static tsr_gemm_regions workgroup_regions(const tsr_plan *plan, const tsr_gemm_size *p,
+                                          const tsr_layout *output) {
+    enum { PIXELS = 4, TILES = 1, INVOCATIONS = 256, WORKGROUP_TEXELS = 1024, ENOUGH = 512 };
+    tsr_gemm_regions b = {.region_tiles = TILES, .steps = 4};
+    b.columns = power_of_two(tsr_divide_up(p->tiles, TILES), 1, 16);
+    b.region_pixels = b.columns < PIXELS ? b.columns : PIXELS;
+    b.rows = power_of_two(tsr_divide_up(p->pixels, b.region_pixels), 1, INVOCATIONS / b.columns);
+    while (b.steps * (b.rows * b.region_pixels + 4 * b.columns * TILES) > WORKGROUP_TEXELS)
+        b.steps /= 2;
+    b.tiles = tsr_divide_up(p->tiles, b.columns * TILES);
+    b.pixels = tsr_divide_up(p->pixels, b.rows * b.region_pixels);
+    divide_steps(plan, p, output, ENOUGH, &b);
     return b;
 }
 
@@ -62,6 +69,21 @@ static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
     return b;
 }
 
+/* Regions of 128 channels where there are as many. */
+static tsr_gemm_regions matrix_regions(const tsr_plan *plan, const tsr_gemm_size *p,
+                                       const tsr_layout *output) {
+    enum { SUBGROUPS = 4, ENOUGH = 264 };
+    const int columns = power_of_two(tsr_divide_up(p->tiles, TSR_GEMM_MATRIX_TILES), 1, 8);
+    tsr_gemm_regions b = {.columns = columns < 2 ? 1 : 2, .steps = 8};
+    b.region_tiles = columns / b.columns;
+    b.rows = SUBGROUPS / b.columns;
+    b.region_pixels = 4 / b.rows;
+    b.tiles = tsr_divide_up(p->tiles, b.columns * b.region_tiles * TSR_GEMM_MATRIX_TILES);
+    b.pixels = tsr_divide_up(p->pixels, TSR_GEMM_MATRIX_PIXELS);
+    divide_steps(plan, p, output, ENOUGH, &b);
+    return b;
+}
+
 static tsr_gemm_regions register_regions(const tsr_gemm_size *p) {
     enum { PIXELS = 8, TILES = 2, GROUP = 64 };
     tsr_gemm_regions b = {.region_pixels = power_of_two(p->pixels, 1, PIXELS),
@@ -78,7 +100,8 @@ tsr_gemm_regions tsr_gemm_divide(const tsr_plan *plan, tsr_gemm_form form,
                                  const tsr_gemm_size *size, const tsr_layout *output) {
     tsr_gemm_regions b = form == TSR_GEMM_REGISTERS   ? register_regions(size)
                          : form == TSR_GEMM_WORKGROUP ? workgroup_regions(plan, size, output)
-                                                      : sliced_regions(size);
+                         : form == TSR_GEMM_SLICED_K  ? sliced_regions(size)
+                                                      : matrix_regions(plan, size, output);
     b.form = form;
     b.table_columns = form == TSR_GEMM_SLICED_K ? 1 : size->tiles;
     return b;

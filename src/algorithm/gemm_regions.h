@@ -6,9 +6,10 @@
 
 /* The kernel's FORM. */
 typedef enum tsr_gemm_form {
-    TSR_GEMM_REGISTERS, /* for software rasterisers: wgsl/gemm_registers.wgsl */
-    TSR_GEMM_WORKGROUP, /* for GPUs: wgsl/gemm_workgroup.wgsl */
-    TSR_GEMM_SLICED_K,  /* for GPUs, of few pixels: wgsl/gemm_sliced_k.wgsl */
+    TSR_GEMM_REGISTERS,       /* for software rasterisers: wgsl/gemm_registers.wgsl */
+    TSR_GEMM_WORKGROUP,       /* for GPUs: wgsl/gemm_workgroup.wgsl */
+    TSR_GEMM_SLICED_K,        /* for GPUs, of few pixels: wgsl/gemm_sliced_k.wgsl */
+    TSR_GEMM_SUBGROUP_MATRIX, /* for matrix units: wgsl/gemm_subgroup_matrix.wgsl */
 } tsr_gemm_form;
 
 /* Of a batched GEMM: see group gemm in src/kernel/kernels.txt. */
@@ -16,11 +17,14 @@ typedef struct tsr_gemm_size {
     int64_t pixels, steps, tiles, batches;
 } tsr_gemm_size;
 
+/* With matrix units: pixels of a region, output tiles of a matrix. */
+enum { TSR_GEMM_MATRIX_PIXELS = 64, TSR_GEMM_MATRIX_TILES = 4 };
+
 typedef struct tsr_gemm_regions {
     tsr_gemm_form form;
     bool bytes;                      /* products of four integers of 8 bits at once */
-    int region_pixels, region_tiles; /* of an invocation */
-    int columns, rows;               /* invocations along tiles and pixels, */
+    int region_pixels, region_tiles; /* of an invocation, or matrices of a subgroup */
+    int columns, rows;               /* invocations or subgroups along tiles and pixels, */
     int steps;                       /* and steps at a time; or, sliced, all invocations */
     int group_tiles; /* sliced: of a workgroup, as many invocations; the rest are along steps */
     int64_t tiles, pixels; /* regions along each */

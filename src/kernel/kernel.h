@@ -53,7 +53,12 @@ typedef struct tsr_field {
 } tsr_field;
 
 /* Features of the device. */
-enum { TSR_NEEDS_UNIFORM_BLOCK = 1, TSR_NEEDS_WORKGROUP_MEMORY = 2, TSR_NEEDS_PACKED_DOT = 4 };
+enum {
+    TSR_NEEDS_UNIFORM_BLOCK = 1,
+    TSR_NEEDS_WORKGROUP_MEMORY = 2,
+    TSR_NEEDS_PACKED_DOT = 4,
+    TSR_NEEDS_SUBGROUP_MATRIX = 8, /* as tsr_wgpu_has_subgroup_matrix() (webgpu/library.h) says */
+};
 
 /* What the kernel's file defines: see kernels.txt. */
 typedef enum tsr_form { TSR_FORM_NONE, TSR_FORM_TEXEL, TSR_FORM_ROW, TSR_FORM_ENTRY } tsr_form;

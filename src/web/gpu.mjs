@@ -12,6 +12,12 @@ const ERRORS = { GPUValidationError: 2, GPUOutOfMemoryError: 3, GPUInternalError
 const NO_ERROR = 1, COMPLETE = 1, FAILED = 2, NOTHING = 0, LOST = 1;
 const READ = 1, COMPUTE = 4; // a map mode, a shader stage
 
+// What kernels for matrix units need; of an adapter or a device.
+const MATRICES = ['shader-f16', 'chromium-experimental-subgroup-matrix'];
+const hasMatrices = ({ features }, { subgroupMinSize: min, subgroupMaxSize: max, subgroupMatrixConfigs: configs }) =>
+    MATRICES.every(name => features.has(name)) && min === 32 && max === 32 && [...configs ?? []].some(c =>
+        `${c.componentType} ${c.resultComponentType} ${c.M} ${c.N} ${c.K}` === 'f16 f32 16 16 16');
+
 // lost: why it was, once it is.
 function watch(gpu) {
     gpu.device.lost.then(({ message, reason }) => { gpu.lost = message || reason; });
@@ -32,8 +38,9 @@ export async function openGpu({ gpuDevice, hardware, powerPreference = 'high-per
     if (hardware && (adapter.info?.isFallbackAdapter || /swiftshader|llvmpipe/i.test(adapter.info?.description + adapter.info?.architecture)))
         throw new Error('WebGPU has a software adapter alone');
     const requiredLimits = Object.fromEntries(LIMITS.map(name => [name, adapter.limits[name]]));
-    const device = await adapter.requestDevice({ requiredLimits });
-    return watch({ device, info: adapter.info ?? {}, own: true });
+    const info = adapter.info ?? {};
+    const device = await adapter.requestDevice({ requiredLimits, requiredFeatures: hasMatrices(adapter, info) ? MATRICES : [] });
+    return watch({ device, info, own: true });
 }
 
 // memory(): the module's bytes; text(at), write(string, at, size): strings in them. gpu: of openGpu; undefined: there is none.
@@ -80,6 +87,7 @@ export function makeGpu({ memory, text, write }, gpu) {
         },
         getLimit: name => device.limits[text(name)],
         hasPackedDot: () => Number(Boolean(globalThis.navigator?.gpu?.wgslLanguageFeatures?.has('packed_4x8_integer_dot_product'))),
+        hasSubgroupMatrix: () => Number(hasMatrices(device, gpu.info)),
         destroyDevice() {
             device.removeEventListener('uncapturederror', onError);
             if (gpu.own)

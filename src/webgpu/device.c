@@ -108,6 +108,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 
 static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
                       const tsr_device_desc *desc, bool has_timer) {
+    enum { MATRIX_BYTES = 32768 }; /* at most, of wgsl/gemm_subgroup_matrix.wgsl */
     memcpy(d->name, adapter->name, sizeof d->name);
     memcpy(d->version, adapter->version, sizeof d->version);
     bool is_cpu = adapter->type == WGPUAdapterType_CPU;
@@ -116,6 +117,9 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
     if (d->api->InstanceHasWGSLLanguageFeature(
             d->instance, WGPUWGSLLanguageFeatureName_Packed4x8IntegerDotProduct))
         d->profile.features |= TSR_NEEDS_PACKED_DOT;
+    if (d->limits.maxComputeWorkgroupStorageSize >= MATRIX_BYTES &&
+        tsr_wgpu_has_subgroup_matrix(d->api, adapter->handle))
+        d->profile.features |= TSR_NEEDS_SUBGROUP_MATRIX;
     uint64_t bytes = smaller(d->limits.maxStorageBufferBindingSize, d->limits.maxBufferSize);
     d->info = (tsr_device_info){
         .backend = "webgpu",

@@ -53,6 +53,9 @@ tsr_status tsr_wgsl_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_
         .params = params,
         .post_head = "fn tsr_post(value: vec4f, n: i32, t: i32, y: i32, x: i32) -> vec4f {\n"
                      "    var v = value;\n"};
+    if (plan->device.features & TSR_NEEDS_SUBGROUP_MATRIX)
+        tsr_text_add(&p->head, "enable f16;\nenable chromium_experimental_subgroup_matrix;\n"
+                               "diagnostic(off, chromium.subgroup_matrix_uniformity);\n");
     list_literals(pass, &p->names);
     for (int i = 0; i < p->names.count; i++)
         tsr_text_add(&p->head, "const %s: i32 = %d;\n", p->names.list[i].name,

@@ -1,7 +1,7 @@
 // Models in ONNX's protobuf, in node and in pages.
 export const varint = n => (n < 128 ? [n] : [n % 128 + 128, ...varint(Math.floor(n / 128))]);
-export const int = (field, n) => [field * 8, ...varint(n)];
-export const bytes = (field, content) => [field * 8 + 2, ...varint(content.length), ...content];
+export const int = (field, n) => [...varint(field * 8), ...varint(n)];
+export const bytes = (field, content) => [...varint(field * 8 + 2), ...varint(content.length), ...content];
 export const string = (field, text) => bytes(field, new TextEncoder().encode(text));
 const dimension = size => bytes(1, typeof size === 'string' ? string(2, size) : int(1, size));
 const value = (field, name, shape) =>

@@ -177,6 +177,11 @@ WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api) {
         .requiredFeatureCount = 1, .requiredFeatures = &timed, .requiredLimits = &limits});
 }
 
+bool tsr_wgpu_has_subgroup_matrix(const tsr_wgpu *api, WGPUAdapter adapter) {
+    (void)api, (void)adapter;
+    return false;
+}
+
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api) {
     return api->abi == TSR_WGPU_MID_2025 ? (WGPUFeatureName)3 : WGPUFeatureName_TimestampQuery;
 }

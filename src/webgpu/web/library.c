@@ -22,6 +22,7 @@ IMPORT(isShared) int web_is_shared(void);
 IMPORT(getInfo) int web_get_info(char *name, size_t name_size, char *text, size_t text_size);
 IMPORT(getLimit) double web_get_limit(const char *name);
 IMPORT(hasPackedDot) int web_has_packed_dot(void);
+IMPORT(hasSubgroupMatrix) int web_has_subgroup_matrix(void);
 IMPORT(destroyDevice) void web_destroy_device(void);
 /* What happened on the device: nothing (0), it was lost (1), or an error (a WGPUErrorType). */
 IMPORT(takeEvent) int web_take_event(char *message, size_t size);
@@ -621,6 +622,11 @@ bool tsr_wgpu_shares_device(const tsr_wgpu *api) {
 
 const char *tsr_wgpu_needs(void) {
     return "WebGPU has to be on in the browser";
+}
+
+bool tsr_wgpu_has_subgroup_matrix(const tsr_wgpu *api, WGPUAdapter adapter) {
+    (void)api, (void)adapter;
+    return web_has_subgroup_matrix();
 }
 
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api) {

@@ -1,15 +1,18 @@
 // Convolutions on matrix units, which no driver here has: support/subgroup_matrix.mjs computes what they would. Random layers in
-// 16 bits, beside the other kernels and the CPU. Usage: node web_subgroup_matrix.mjs [COUNT [SEED]], after tools/web.sh build.
+// 16 bits, beside the other kernels and the CPU; Dawn for node compiles their programs as they are. Usage: node web_subgroup_matrix.mjs [COUNT [SEED]], after tools/web.sh build.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { root, withPage } from './support/browsers.mjs';
+import { isKernel } from './support/subgroup_matrix.mjs';
 
+const dawn = `${root}/build-web/node-webgpu/node_modules/webgpu/index.js`; // tools/get-npm.sh build-web/node-webgpu tools/node_bench
 const [count = 12, seed = Date.now() % 100000] = process.argv.slice(2).map(Number);
 
 // In the page: '' or what is wrong with a random layer, and how many of its programs use matrix units.
 async function tryLayer(seed) {
     const { load } = await import('/web/tessera.mjs');
     const { bytes, int, string } = await import('/support/onnx_model.mjs');
-    const { withSubgroupMatrix } = await import('/support/subgroup_matrix.mjs');
+    const { isKernel, withSubgroupMatrix } = await import('/support/subgroup_matrix.mjs');
     let state = seed;
     const random = () => (state = (state * 16807) % 2147483647) / 2147483647; // Park and Miller
     const pick = (least, most) => least + Math.floor(random() * (most - least + 1));
@@ -18,14 +21,14 @@ async function tryLayer(seed) {
         random();
 
     const transposed = random() < 0.5, group = transposed || random() < 0.7 ? 1 : 2, per = group === 1 ? 1 : 4;
-    const inputs = pick(1, 40) * per, outputs = pick(1, 90) * per, batch = pick(1, 2), size = [pick(1, 19), pick(6, 23)];
+    const inputs = pick(1, 40) * per, outputs = pick(1, 150) * per, batch = pick(1, 2), size = [pick(1, 19), pick(6, 23)];
     const kernel = [pick(1, 4), pick(1, 4)], stride = kernel.map(k => pick(1, Math.min(k, 3)));
     const dilation = kernel.map(() => (transposed ? 1 : pick(1, 2))), pad = kernel.map(k => pick(0, k - 1));
     const extent = kernel.map((k, i) => (k - 1) * dilation[i] + 1);
     const out = size.map((n, i) => (transposed ? (n - 1) * stride[i] + extent[i] - 2 * pad[i]
         : Math.floor((n + 2 * pad[i] - extent[i]) / stride[i]) + 1));
     if (out.some(n => n < 1))
-        return { why: '', programs: 0 };
+        return { why: '', programs: [] };
     const what = JSON.stringify({ seed, transposed, group, inputs, outputs, batch, size, kernel, stride, dilation, pad });
 
     const shape = list => bytes(2, bytes(1, [...int(1, 1), ...bytes(2, list.flatMap(n => bytes(1, int(1, n))))]));
@@ -42,31 +45,55 @@ async function tryLayer(seed) {
 
     const adapter = await navigator.gpu.requestAdapter(), device = await adapter.requestDevice({
         requiredLimits: { maxComputeWorkgroupStorageSize: adapter.limits.maxComputeWorkgroupStorageSize } });
-    const x = floats(batch * inputs * size[0] * size[1]), programs = [], results = [];
+    const x = floats(batch * inputs * size[0] * size[1]), programs = [], others = [], results = [];
     for (const options of [{ backend: 'cpu' }, { backend: 'webgpu', gpuDevice: device },
         { backend: 'webgpu', gpuDevice: withSubgroupMatrix(device, code => programs.push(code)) }]) {
         const network = await load(model, { precision: 'fp16', ...options });
         results.push((await network.run({ x })).y);
         network.dispose();
     }
+    // What is not stored in 16 bits needs other kernels.
+    for (const options of [{ precision: 'fp32' }, { precision: 'fp16', weights: 'fp32' }])
+        (await load(model, { backend: 'webgpu', ...options, gpuDevice: withSubgroupMatrix(device, code => others.push(code)) })).dispose();
     device.destroy();
     const [cpu, other, matrices] = results, most = cpu.reduce((m, v) => Math.max(m, Math.abs(v)), 1);
     const error = (a, b) => a.reduce((m, v, i) => Math.max(m, Math.abs(v - b[i]) || (v === b[i] ? 0 : Infinity)), 0) / most;
     const beside = error(matrices, other), exact = error(matrices, cpu);
     // An element in 16 bits is off by 2^-11 of itself; factors, too, whose errors are random.
-    return { why: beside <= 2 ** -10 && exact <= 2 ** -9 ? '' : `${what}: off by ${beside} and ${exact}`, programs: programs.length };
+    if (others.some(isKernel))
+        return { why: `${what}: matrix units for other types`, programs };
+    return { why: beside <= 2 ** -10 && exact <= 2 ** -9 ? '' : `${what}: off by ${beside} and ${exact}`, programs };
+}
+
+// On Dawn's null backend, which has all features and runs nothing. Not even warnings: what is deprecated goes one day.
+async function compile(programs) {
+    const gpu = globalThis.gpu = (await import(dawn)).create(['backend=null', 'enable-dawn-features=allow_unsafe_apis']); // global: not collected
+    const device = globalThis.device = await (await gpu.requestAdapter()).requestDevice({
+        requiredFeatures: ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'] });
+    for (const code of programs) {
+        device.pushErrorScope('validation');
+        const { messages } = await device.createShaderModule({ code }).getCompilationInfo();
+        assert.equal([...messages].map(({ message }) => message).join('\n') || (await device.popErrorScope())?.message, undefined, code);
+    }
+    console.log(`Dawn has compiled ${programs.size} programs`);
 }
 
 await withPage('swiftshader', { '/web/': `${root}/build-web` }, async page => {
     let used = 0, failed = 0;
+    const all = new Set();
     for (let i = 0; i < count; i++) {
-        const { why, programs } = await page.evaluate(tryLayer, seed + i * 7919).catch(error => ({ why: error.message, programs: 0 }));
-        used += programs > 0;
+        const { why, programs } = await page.evaluate(tryLayer, seed + i * 7919).catch(error => ({ why: error.message, programs: [] }));
+        used += programs.some(isKernel);
+        programs.forEach(code => all.add(code));
         failed += why !== '';
         if (why)
             console.log(`FAIL: ${why}`);
     }
     console.log(`${count} layers from seed ${seed}, ${used} of them on matrix units, ${failed} failed`);
     assert.equal(failed, 0);
-    assert.ok(used > count / 4, 'the kernels for matrix units were not chosen');
+    assert.ok(count < 12 || used > count / 4, 'the kernels for matrix units were not chosen');
+    if (existsSync(dawn))
+        await compile(all);
+    else
+        console.log('lacking: Dawn for node, which compiles programs for matrix units');
 });

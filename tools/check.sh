@@ -122,6 +122,7 @@ test_pages() {
         run_web $test llvmpipe webgl
         run_web $test swiftshader webgpu
     done
+    tools/get-npm.sh build-web/node-webgpu tools/node_bench
     run_web subgroup_matrix
     [ -z "$all" ] || run_web official swiftshader webgl
     TESSERA=$PWD/build-dev/tessera tools/web.sh pages

@@ -21,7 +21,7 @@ var<workgroup> sum_shared: array<f32, REGION_PIXELS * SUM_ROW>;
 
 @compute @workgroup_size(INVOCATIONS)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) invocation: u32) {
+        @builtin(local_invocation_index) invocation: u32, @builtin(subgroup_id) subgroup_number: u32) {
     let lane = i32(invocation);
     let number = i32(group.y * groups.x + group.x); // groups are folded in two dimensions
     let pixel_number = number / u.gemm.tile_regions;
@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     let read_tile = min(first_tile + read_column, u.gemm.tiles - 1);
     let read_row = lane / REGION_TILES;
 
-    let subgroup = lane / SUBGROUP;
+    let subgroup = i32(subgroup_number);
     let first_column = subgroup % COLUMNS * TILES * SIZE;
     let first_row = subgroup / COLUMNS * PIXELS * SIZE;
 #for p PIXELS
@@ -81,12 +81,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         if (step > begin) {
             for (var k = 0; k < STEPS * 4; k += SIZE) {
 #for p PIXELS
-                let a$p = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>>(
-                    &left_shared, u32((first_row + $p * SIZE) * LEFT_ROW + k), false, u32(LEFT_ROW));
+                let a$p = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(
+                    &left_shared, u32((first_row + $p * SIZE) * LEFT_ROW + k), u32(LEFT_ROW));
 #endfor
 #for t TILES
-                let w$t = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>>(
-                    &right_shared, u32(k * RIGHT_ROW + first_column + $t * SIZE), false, u32(RIGHT_ROW));
+                let w$t = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(
+                    &right_shared, u32(k * RIGHT_ROW + first_column + $t * SIZE), u32(RIGHT_ROW));
 #for p PIXELS
                 sum$p_$t = subgroupMatrixMultiplyAccumulate(a$p, w$t, sum$p_$t);
 #endfor
@@ -114,9 +114,12 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         workgroupBarrier();
     }
 #for t TILES
+#if t
     workgroupBarrier();
+#endif
 #for p PIXELS
-    subgroupMatrixStore(&sum_shared, u32((first_row + $p * SIZE) * SUM_ROW + subgroup % COLUMNS * SIZE), sum$p_$t, false, u32(SUM_ROW));
+    subgroupMatrixStore<row_major>(
+        &sum_shared, u32((first_row + $p * SIZE) * SUM_ROW + subgroup % COLUMNS * SIZE), sum$p_$t, u32(SUM_ROW));
 #endfor
     workgroupBarrier();
     for (var i = lane / REGION_PIXELS; i < COLUMNS * SIZE / 4; i += LANE_STRIDE) {

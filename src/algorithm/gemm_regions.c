@@ -19,11 +19,10 @@ static int64_t most_partials(const tsr_plan *plan, const tsr_layout *output) {
  * memory. */
 static void divide_steps(const tsr_plan *plan, const tsr_gemm_size *p, const tsr_layout *output,
                          int enough, tsr_gemm_regions *b) {
-    enum { FEW = 256 };
     int64_t iterations = tsr_divide_up(p->steps, b->steps),
             groups = b->tiles * b->pixels * p->batches;
     int64_t most = most_partials(plan, output);
-    int64_t partials = (plan->low_memory ? FEW : enough) / groups;
+    int64_t partials = (plan->low_memory ? enough / 2 : enough) / groups;
     partials = partials > iterations / 4 ? iterations / 4 : partials;
     partials = partials > most ? most : partials;
     b->partial_steps = tsr_divide_up(iterations, partials > 1 ? partials : 1) * b->steps;

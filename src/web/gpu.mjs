@@ -12,15 +12,32 @@ const ERRORS = { GPUValidationError: 2, GPUOutOfMemoryError: 3, GPUInternalError
 const NO_ERROR = 1, COMPLETE = 1, FAILED = 2, NOTHING = 0, LOST = 1;
 const READ = 1, COMPUTE = 4; // a map mode, a shader stage
 
-// What kernels for matrix units need; of an adapter or a device.
-const MATRICES = ['shader-f16', 'chromium-experimental-subgroup-matrix'];
+// What kernels for matrix units need, of an adapter or a device, and a program that uses all of it: it is experimental.
+const MATRICES = ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'];
+const code = `enable f16, subgroups, chromium_experimental_subgroup_matrix;
+diagnostic(off, chromium.subgroup_matrix_uniformity);
+var<workgroup> a: array<f16, 256>;
+var<workgroup> sums: array<f32, 256>;
+@compute @workgroup_size(32)
+fn main(@builtin(subgroup_id) i: u32) {
+    var sum: subgroup_matrix_result<f32, 16, 16>;
+    sum = subgroupMatrixMultiplyAccumulate(subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&a, i, 16u),
+        subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&a, i, 16u), sum);
+    subgroupMatrixStore<row_major>(&sums, i, sum, 16u);
+}`;
 const hasMatrices = ({ features }, { subgroupMinSize: min, subgroupMaxSize: max, subgroupMatrixConfigs: configs }) =>
     MATRICES.every(name => features.has(name)) && min === 32 && max === 32 && [...configs ?? []].some(c =>
         `${c.componentType} ${c.resultComponentType} ${c.M} ${c.N} ${c.K}` === 'f16 f32 16 16 16');
 
-// lost: why it was, once it is.
-function watch(gpu) {
-    gpu.device.lost.then(({ message, reason }) => { gpu.lost = message || reason; });
+// lost: why it was, once it is. matrices: can its kernels be compiled?
+async function watch(gpu) {
+    const { device, info } = gpu;
+    device.lost.then(({ message, reason }) => { gpu.lost = message || reason; });
+    if (hasMatrices(device, info)) {
+        device.pushErrorScope('validation');
+        device.createShaderModule({ code });
+        gpu.matrices = !await device.popErrorScope();
+    }
     return gpu;
 }
 
@@ -87,7 +104,7 @@ export function makeGpu({ memory, text, write }, gpu) {
         },
         getLimit: name => device.limits[text(name)],
         hasPackedDot: () => Number(Boolean(globalThis.navigator?.gpu?.wgslLanguageFeatures?.has('packed_4x8_integer_dot_product'))),
-        hasSubgroupMatrix: () => Number(hasMatrices(device, gpu.info)),
+        hasSubgroupMatrix: () => Number(Boolean(gpu.matrices)),
         destroyDevice() {
             device.removeEventListener('uncapturederror', onError);
             if (gpu.own)

@@ -117,8 +117,7 @@ static void fill_info(tsr_backend_device *d, const tsr_adapter *adapter,
     if (d->api->InstanceHasWGSLLanguageFeature(
             d->instance, WGPUWGSLLanguageFeatureName_Packed4x8IntegerDotProduct))
         d->profile.features |= TSR_NEEDS_PACKED_DOT;
-    if (d->limits.maxComputeWorkgroupStorageSize >= MATRIX_BYTES &&
-        tsr_wgpu_has_subgroup_matrix(d->api, adapter->handle))
+    if (d->limits.maxComputeWorkgroupStorageSize >= MATRIX_BYTES && tsr_wgpu_has_subgroup_matrix())
         d->profile.features |= TSR_NEEDS_SUBGROUP_MATRIX;
     uint64_t bytes = smaller(d->limits.maxStorageBufferBindingSize, d->limits.maxBufferSize);
     d->info = (tsr_device_info){

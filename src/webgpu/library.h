@@ -30,9 +30,9 @@ bool tsr_wgpu_shares_device(const tsr_wgpu *api);
 /* What an adapter needs, for the message where there is none. */
 const char *tsr_wgpu_needs(void);
 
-/* Does the adapter's device multiply matrices of 16 x 16 numbers of 16 bits with sums of 32, by
- * subgroups of 32? */
-bool tsr_wgpu_has_subgroup_matrix(const tsr_wgpu *api, WGPUAdapter adapter);
+/* Does the page's device multiply matrices of 16 x 16 numbers of 16 bits with sums of 32, by
+ * subgroups of 32? No library does that is known here. */
+bool tsr_wgpu_has_subgroup_matrix(void);
 
 /* The library's number for timestamp queries; a wrong one would be another feature, silently. */
 WGPUFeatureName tsr_wgpu_timestamp_query(const tsr_wgpu *api);

@@ -1,5 +1,9 @@
 #include "webgpu/shader.h"
 
+#include "algorithm/gemm_regions.h"
+
+#include <string.h>
+
 /* A kernel's literals, which are constants, too. */
 static void list_literals(const tsr_pass *pass, tsr_constants *names) {
     for (int i = 0; i < pass->kernel->field_count; i++) {
@@ -7,6 +11,13 @@ static void list_literals(const tsr_pass *pass, tsr_constants *names) {
         if (field->class == TSR_FIELD_LITERAL && field->languages & TSR_WGSL)
             tsr_constants_add(names, field->name, (int)pass->args[i].i.value);
     }
+}
+
+static bool uses_matrix_units(const tsr_constants *literals) {
+    for (int i = 0; i < literals->count; i++)
+        if (!strcmp(literals->list[i].name, "FORM"))
+            return literals->list[i].value == TSR_GEMM_SUBGROUP_MATRIX;
+    return false;
 }
 
 /* TEXEL of wgsl/prelude.wgsl. */
@@ -53,10 +64,10 @@ tsr_status tsr_wgsl_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_
         .params = params,
         .post_head = "fn tsr_post(value: vec4f, n: i32, t: i32, y: i32, x: i32) -> vec4f {\n"
                      "    var v = value;\n"};
-    if (plan->device.features & TSR_NEEDS_SUBGROUP_MATRIX)
-        tsr_text_add(&p->head, "enable f16;\nenable chromium_experimental_subgroup_matrix;\n"
-                               "diagnostic(off, chromium.subgroup_matrix_uniformity);\n");
     list_literals(pass, &p->names);
+    if (uses_matrix_units(&p->names)) /* as does src/web/gpu.mjs */
+        tsr_text_add(&p->head, "enable f16, subgroups, chromium_experimental_subgroup_matrix;\n"
+                               "diagnostic(off, chromium.subgroup_matrix_uniformity);\n");
     for (int i = 0; i < p->names.count; i++)
         tsr_text_add(&p->head, "const %s: i32 = %d;\n", p->names.list[i].name,
                      p->names.list[i].value);

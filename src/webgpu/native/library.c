@@ -177,8 +177,7 @@ WGPUInstance tsr_wgpu_create_instance(const tsr_wgpu *api) {
         .requiredFeatureCount = 1, .requiredFeatures = &timed, .requiredLimits = &limits});
 }
 
-bool tsr_wgpu_has_subgroup_matrix(const tsr_wgpu *api, WGPUAdapter adapter) {
-    (void)api, (void)adapter;
+bool tsr_wgpu_has_subgroup_matrix(void) {
     return false;
 }
 

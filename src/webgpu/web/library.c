@@ -624,8 +624,7 @@ const char *tsr_wgpu_needs(void) {
     return "WebGPU has to be on in the browser";
 }
 
-bool tsr_wgpu_has_subgroup_matrix(const tsr_wgpu *api, WGPUAdapter adapter) {
-    (void)api, (void)adapter;
+bool tsr_wgpu_has_subgroup_matrix(void) {
     return web_has_subgroup_matrix();
 }
 

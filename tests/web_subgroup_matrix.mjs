@@ -69,7 +69,7 @@ async function tryLayer(seed) {
 async function compile(programs) {
     const gpu = globalThis.gpu = (await import(dawn)).create(['backend=null', 'enable-dawn-features=allow_unsafe_apis']); // global: not collected
     const device = globalThis.device = await (await gpu.requestAdapter()).requestDevice({
-        requiredFeatures: ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'] });
+        requiredFeatures: ['shader-f16', 'chromium-experimental-subgroup-matrix'] });
     for (const code of programs) {
         device.pushErrorScope('validation');
         const { messages } = await device.createShaderModule({ code }).getCompilationInfo();

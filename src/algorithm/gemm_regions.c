@@ -68,18 +68,21 @@ static tsr_gemm_regions sliced_regions(const tsr_gemm_size *p) {
     return b;
 }
 
-/* Regions of 128 channels where there are as many. */
+/* Regions of 128 channels, where there are as many and enough workgroups, else of fewer. */
 static tsr_gemm_regions matrix_regions(const tsr_plan *plan, const tsr_gemm_size *p,
                                        const tsr_layout *output) {
-    enum { SUBGROUPS = 4, ENOUGH = 264 };
-    const int columns = power_of_two(tsr_divide_up(p->tiles, TSR_GEMM_MATRIX_TILES), 1, 8);
-    tsr_gemm_regions b = {.columns = columns < 2 ? 1 : 2, .steps = 8};
-    b.region_tiles = columns / b.columns;
+    enum { SUBGROUPS = 4, MOST_TILES = 4, ENOUGH = 264 };
+    const int64_t matrices = tsr_divide_up(p->tiles, TSR_GEMM_MATRIX_TILES);
+    tsr_gemm_regions b = {.columns = power_of_two(matrices, 1, 2), .steps = 8};
     b.rows = SUBGROUPS / b.columns;
     b.region_pixels = 4 / b.rows;
-    b.tiles = tsr_divide_up(p->tiles, b.columns * b.region_tiles * TSR_GEMM_MATRIX_TILES);
     b.pixels = tsr_divide_up(p->pixels, TSR_GEMM_MATRIX_PIXELS);
-    divide_steps(plan, p, output, ENOUGH, &b);
+    b.region_tiles = 2 * power_of_two(tsr_divide_up(matrices, b.columns), 1, MOST_TILES);
+    do {
+        b.region_tiles /= 2;
+        b.tiles = tsr_divide_up(matrices, b.columns * b.region_tiles);
+        divide_steps(plan, p, output, ENOUGH, &b);
+    } while (b.region_tiles > 1 && b.groups < ENOUGH / 2);
     return b;
 }
 

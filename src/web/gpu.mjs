@@ -13,13 +13,13 @@ const NO_ERROR = 1, COMPLETE = 1, FAILED = 2, NOTHING = 0, LOST = 1;
 const READ = 1, COMPUTE = 4; // a map mode, a shader stage
 
 // What kernels for matrix units need, of an adapter or a device, and a program that uses all of it: it is experimental.
-const MATRICES = ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'];
-const code = `enable f16, subgroups, chromium_experimental_subgroup_matrix;
+const MATRICES = ['shader-f16', 'chromium-experimental-subgroup-matrix'];
+const code = `enable f16, chromium_experimental_subgroup_matrix;
 diagnostic(off, chromium.subgroup_matrix_uniformity);
 var<workgroup> a: array<f16, 256>;
 var<workgroup> sums: array<f32, 256>;
 @compute @workgroup_size(32)
-fn main(@builtin(subgroup_id) i: u32) {
+fn main(@builtin(local_invocation_index) i: u32) {
     var sum: subgroup_matrix_result<f32, 16, 16>;
     sum = subgroupMatrixMultiplyAccumulate(subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&a, i, 16u),
         subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&a, i, 16u), sum);

@@ -66,7 +66,7 @@ tsr_status tsr_wgsl_start(const tsr_plan *plan, const tsr_pass *pass, const tsr_
                      "    var v = value;\n"};
     list_literals(pass, &p->names);
     if (uses_matrix_units(&p->names)) /* as does src/web/gpu.mjs */
-        tsr_text_add(&p->head, "enable f16, subgroups, chromium_experimental_subgroup_matrix;\n"
+        tsr_text_add(&p->head, "enable f16, chromium_experimental_subgroup_matrix;\n"
                                "diagnostic(off, chromium.subgroup_matrix_uniformity);\n");
     for (int i = 0; i < p->names.count; i++)
         tsr_text_add(&p->head, "const %s: i32 = %d;\n", p->names.list[i].name,

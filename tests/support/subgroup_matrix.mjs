@@ -1,7 +1,7 @@
 // A GPUDevice that multiplies matrices of 16 bits in ordinary WGSL, with sums of 32: no driver of the tests' machines has matrix
 // units. It says that it has what kernels need for them (src/web/gpu.mjs) and rewrites the programs that use it.
 const CONFIG = { componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 };
-const FEATURES = ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'];
+const FEATURES = ['shader-f16', 'chromium-experimental-subgroup-matrix'];
 // Two numbers of 16 bits lie in 32. A factor is where it begins in workgroup memory, and its rows' length; a sum is 8 elements of
 // each of 32 invocations.
 const FUNCTIONS = `
@@ -36,8 +36,6 @@ export const isKernel = code => code.includes('sum_shared');
 function rewrite(code) {
     const expressions = [
         [/^(enable|diagnostic)\b.*;$/gm, ''],
-        [/@builtin\(subgroup_id\)\s*subgroup_number:\s*u32/, ''],
-        [/i32\(subgroup_number\)/, 'lane / 32'],
         [/array<\s*f16\s*,([^>]*)>/g, 'array<u32, ($1) / 2>'],
         [/(\w+_shared)\[([^\]]*)\]\s*=\s*([^;]*);/g, '$1[($2) / 2] = emulated_write($1[($2) / 2], $2, $3);'],
         [/bitcast<\s*vec4h\s*>\(([^;]*)\);/g, 'vec4f(unpack2x16float($1.x), unpack2x16float($1.y));'],

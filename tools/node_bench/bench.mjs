@@ -25,7 +25,7 @@ const bytes = readFileSync(files[0]);
 
 const webgpu = await import(`${options.packages}/node_modules/webgpu/index.js`), { load } = await import(`${options.build}/tessera.mjs`);
 Object.assign(globalThis, webgpu.globals);
-const MATRICES = ['shader-f16', 'subgroups', 'chromium-experimental-subgroup-matrix'], QUERIES = 4096;
+const MATRICES = ['shader-f16', 'chromium-experimental-subgroup-matrix'], QUERIES = 4096;
 // Global: they must outlive what they made. Without quantization timestamps are in nanoseconds.
 globalThis.gpu = webgpu.create(['enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia',
     'disable-dawn-features=timestamp_quantization']);

@@ -1,5 +1,6 @@
 // Convolutions on matrix units, which no driver here has: support/subgroup_matrix.mjs computes what they would. Random layers in
-// 16 bits, beside the other kernels and the CPU; Dawn for node compiles their programs as they are. Usage: node web_subgroup_matrix.mjs [COUNT [SEED]], after tools/web.sh build.
+// 16 bits, beside the other kernels and the CPU; Dawn for node compiles their programs as they are.
+// Usage: node web_subgroup_matrix.mjs [COUNT [SEED]], after tools/web.sh build.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { root, withPage } from './support/browsers.mjs';

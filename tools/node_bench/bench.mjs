@@ -42,7 +42,7 @@ Object.defineProperty(device, 'adapterInfo', { value: adapter.info }); // Dawn's
 
 // ---- times by the GPU's clock ---------------------------------------------------------------------
 
-const querySet = device.createQuerySet({ type: 'timestamp', count: QUERIES });
+const timed = device.features.has('timestamp-query'), querySet = timed && device.createQuerySet({ type: 'timestamp', count: QUERIES });
 const resolved = device.createBuffer({ size: 8 * QUERIES, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC });
 const readable = device.createBuffer({ size: 8 * QUERIES, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
 const createCommandEncoder = device.createCommandEncoder.bind(device);
@@ -105,7 +105,7 @@ for (let i = 0; i < 10 + runs; i++) {
     if (i >= 10)
         times.push(performance.now() - start);
 }
-if (device.features.has('timestamp-query'))
+if (timed)
     for (let i = 0; i < Math.min(runs, 30); i++)
         gpuTimes.push(await timePasses(() => network.run(inputs)));
 const { vendor, architecture, description } = adapter.info;

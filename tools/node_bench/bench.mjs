@@ -23,9 +23,12 @@ if (files.length !== 1 || !(runs >= 1))
     throw new Error('usage: tools/web.sh node-bench MODEL [OPTION...]; tools/web.sh --help has the options');
 const bytes = readFileSync(files[0]);
 
-const webgpu = await import(`${options.packages}/node_modules/webgpu/index.js`), { load } = await import(`${options.build}/tessera.mjs`);
+const webgpu = await import(`${options.packages}/node_modules/webgpu/index.js`);
+const { load } = await import(`${options.build}/tessera.mjs`);
 Object.assign(globalThis, webgpu.globals);
 const MATRICES = ['shader-f16', 'chromium-experimental-subgroup-matrix'], QUERIES = 4096;
+const LIMITS = ['maxBufferSize', 'maxStorageBufferBindingSize', 'maxStorageBuffersPerShaderStage', 'maxComputeWorkgroupStorageSize',
+    'maxComputeInvocationsPerWorkgroup', 'maxComputeWorkgroupSizeX'];
 // Global: they must outlive what they made. Without quantization timestamps are in nanoseconds.
 globalThis.gpu = webgpu.create(['enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia',
     'disable-dawn-features=timestamp_quantization']);
@@ -35,14 +38,14 @@ if (!adapter)
     throw new Error('WebGPU finds no GPU');
 const device = globalThis.device = await adapter.requestDevice({
     requiredFeatures: ['timestamp-query', ...options.plain ? [] : MATRICES].filter(name => adapter.features.has(name)),
-    requiredLimits: Object.fromEntries(['maxBufferSize', 'maxStorageBufferBindingSize', 'maxStorageBuffersPerShaderStage',
-        'maxComputeWorkgroupStorageSize', 'maxComputeInvocationsPerWorkgroup', 'maxComputeWorkgroupSizeX'].map(name => [name, adapter.limits[name]])),
+    requiredLimits: Object.fromEntries(LIMITS.map(name => [name, adapter.limits[name]])),
 });
 Object.defineProperty(device, 'adapterInfo', { value: adapter.info }); // Dawn's lacks what matrix units can do
 
 // ---- times by the GPU's clock ---------------------------------------------------------------------
 
-const timed = device.features.has('timestamp-query'), querySet = timed && device.createQuerySet({ type: 'timestamp', count: QUERIES });
+const timed = device.features.has('timestamp-query');
+const querySet = timed && device.createQuerySet({ type: 'timestamp', count: QUERIES });
 const resolved = device.createBuffer({ size: 8 * QUERIES, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC });
 const readable = device.createBuffer({ size: 8 * QUERIES, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
 const createCommandEncoder = device.createCommandEncoder.bind(device);
@@ -108,20 +111,24 @@ for (let i = 0; i < 10 + runs; i++) {
 if (timed)
     for (let i = 0; i < Math.min(runs, 30); i++)
         gpuTimes.push(await timePasses(() => network.run(inputs)));
+const sum = list => list.reduce((a, b) => a + b, 0);
 const { vendor, architecture, description } = adapter.info;
 const matrices = MATRICES.every(name => device.features.has(name));
 console.log(`device     ${[vendor, architecture, description].filter(Boolean).join(', ')}; ${matrices ? '' : 'no '}matrix units`);
 console.log(`model      ${common.name}, ${options.precision}: ${passes} passes`);
 console.log(`caller     ${median(times).toFixed(3)} ms, median of ${runs} runs with upload and readback`);
 if (gpuTimes.length)
-    console.log(`GPU        ${median(gpuTimes.map(list => list.reduce((a, b) => a + b, 0))).toFixed(3)} ms, median of ${gpuTimes.length} runs`);
+    console.log(`GPU        ${median(gpuTimes.map(sum)).toFixed(3)} ms, median of ${gpuTimes.length} runs`);
 if (options.passes && gpuTimes.length) {
     const names = ['inputs', ...nodes.flatMap(node => Array.from({ length: node.passes }, () => `${node.name} (${node.kernel})`))];
-    gpuTimes[0].forEach((_, i) => console.log(`${median(gpuTimes.map(list => list[i])).toFixed(4).padStart(10)} ms  ${names[i] ?? 'outputs'}`));
+    gpuTimes[0].forEach((_, i) =>
+        console.log(`${median(gpuTimes.map(list => list[i])).toFixed(4).padStart(10)} ms  ${names[i] ?? 'outputs'}`));
 }
 if (options.check) {
     const cpu = await load(bytes, { ...common, backend: 'cpu' }), expected = await cpu.run(inputs);
-    for (const [name, values] of Object.entries(expected))
-        console.log(`off by     ${values.reduce((most, v, i) => Math.max(most, Math.abs(v - result[name][i])), 0)} from the CPU's ${name}`);
+    for (const [name, values] of Object.entries(expected)) {
+        const error = values.reduce((most, v, i) => Math.max(most, Math.abs(v - result[name][i])), 0);
+        console.log(`off by     ${error} from the CPU's ${name}`);
+    }
 }
 process.exit(0); // Dawn's threads would go on

@@ -5,7 +5,7 @@ fn place(step: i32) -> vec3i {
     return vec3i(tap - y * u.taps_x, y, step - tap * u.input_tiles);
 }
 
-// A loop over short taps, in place of the division, would slow down the others as well.
+// place() divides, which is slow, so it is called only for taps of few steps. (A loop here makes all convolutions slower.)
 fn advance(at: vec3i, count: i32) -> vec3i {
     var p = at;
     p.z += count;

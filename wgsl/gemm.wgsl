@@ -3,7 +3,7 @@
 //     struct Pixel                                        what left() needs to know of a pixel
 //     fn prepare(batch: i32, pixel: i32) -> Pixel         of any index; those after the last are not read
 //     fn place(step: i32) -> vec3i                        a step's tap, and its number among those of the tap
-//     fn advance(at: vec3i, count: i32) -> vec3i          the place so many steps later: mostly without a division
+//     fn advance(at: vec3i, count: i32) -> vec3i          the place `count` steps after `at`
 //     fn texel(pixel: Pixel, tap: vec2i) -> i32           what the tap's first step reads; -1: the tap is outside the image
 //     fn stride() -> i32                                  texels from one step of a tap to the next
 //     fn left(texel: i32) -> vec4f                        its four channels; zero for -1

@@ -7,10 +7,6 @@ const SIZE = 16; // of a matrix
 const INVOCATIONS = COLUMNS * ROWS * SUBGROUP;
 const REGION_PIXELS = ROWS * PIXELS * SIZE;
 const REGION_TILES = COLUMNS * TILES * SIZE / 4;
-const LANE_STRIDE = INVOCATIONS / REGION_PIXELS; // each invocation reads one pixel
-const LEFTS = STEPS / LANE_STRIDE; // of an invocation
-const ROW_STRIDE = INVOCATIONS / REGION_TILES; // and one tile
-const RIGHTS = STEPS * 4 / ROW_STRIDE;
 // Rows of the arrays: a few elements more, so that neighbours are in different banks.
 const LEFT_ROW = STEPS * 4 + 8;
 const RIGHT_ROW = REGION_TILES * 4 + 8;
@@ -19,29 +15,7 @@ var<workgroup> left_shared: array<f16, REGION_PIXELS * LEFT_ROW>;
 var<workgroup> right_shared: array<f16, STEPS * 4 * RIGHT_ROW>;
 var<workgroup> sum_shared: array<f32, REGION_PIXELS * SUM_ROW>;
 
-@compute @workgroup_size(INVOCATIONS)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u,
-        @builtin(local_invocation_index) invocation: u32) {
-    let lane = i32(invocation);
-    let number = i32(group.y * groups.x + group.x); // groups are folded in two dimensions
-    let pixel_number = number / u.gemm.tile_regions;
-    let partial_number = pixel_number / u.gemm.pixel_regions;
-    let first_tile = (number - pixel_number * u.gemm.tile_regions) * REGION_TILES;
-    let first_pixel = (pixel_number - partial_number * u.gemm.pixel_regions) * REGION_PIXELS;
-    let batch = partial_number / u.gemm.partials;
-    if (batch >= u.gemm.batches) {
-        return;
-    }
-    let partial = partial_number - batch * u.gemm.partials;
-    let end = min((partial + 1) * u.gemm.partial_steps, u.gemm.steps);
-
-    let read_pixel = lane % REGION_PIXELS;
-    let read_step = lane / REGION_PIXELS;
-    let readable = first_pixel + read_pixel < u.gemm.pixels;
-    let pixel = prepare(batch, first_pixel + read_pixel);
-    let read_column = lane % REGION_TILES;
-    let read_tile = min(first_tile + read_column, u.gemm.tiles - 1);
-    let read_row = lane / REGION_TILES;
+#include gemm_begin
 
     let subgroup = lane / SUBGROUP; // all known drivers number them so; with subgroup_id a network takes 10 % longer on an H200
     let first_column = subgroup % COLUMNS * TILES * SIZE;
@@ -51,33 +25,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
     var sum$p_$t: subgroup_matrix_result<f32, 16, 16>;
 #endfor
 #endfor
-    // Steps are read, for their latency, while those before them are multiplied.
     var next_left: array<Left, LEFTS>;
     var next_right: array<Packed, RIGHTS>;
     let begin = partial * u.gemm.partial_steps;
     var at = place(begin + read_step);
     var tap = texel(pixel, at.xy);
     for (var step = begin;; step += STEPS) {
-        if (step < end) {
-            for (var i = 0; i < LEFTS; i++) {
-                next_left[i] = Left();
-                if (readable && step + read_step + i * LANE_STRIDE < end) {
-                    next_left[i] = left(texel_of(tap, at));
-                }
-                let next = advance(at, LANE_STRIDE);
-                if (any(next.xy != at.xy)) {
-                    tap = texel(pixel, next.xy);
-                }
-                at = next;
-            }
-            for (var i = 0; i < RIGHTS; i++) {
-                next_right[i] = Packed();
-                let r = read_row + i * ROW_STRIDE;
-                if (step + r / 4 < end) {
-                    next_right[i] = right(batch, 4 * step + r, read_tile);
-                }
-            }
-        }
+#include gemm_read
         if (step > begin) {
             for (var k = 0; k < STEPS * 4; k += SIZE) {
 #for p PIXELS
@@ -106,7 +60,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
         }
         for (var i = 0; i < RIGHTS; i++) {
             let w = bitcast<vec4h>(next_right[i]);
-            let at = (read_row + i * ROW_STRIDE) * RIGHT_ROW + read_column * 4;
+            let at = (read_row + i * ROW_STRIDE) * RIGHT_ROW + lane % REGION_TILES * 4;
 #for c 4
             right_shared[at + $c] = w[$c];
 #endfor

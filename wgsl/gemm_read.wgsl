@@ -1,0 +1,21 @@
+        // The next steps of both matrices, into registers: the multiplication of those before them hides the latency.
+        if (step < end) {
+            for (var i = 0; i < LEFTS; i++) {
+                next_left[i] = Left();
+                if (readable && step + read_step + i * LANE_STRIDE < end) {
+                    next_left[i] = left(texel_of(tap, at));
+                }
+                let next = advance(at, LANE_STRIDE);
+                if (any(next.xy != at.xy)) {
+                    tap = texel(pixel, next.xy);
+                }
+                at = next;
+            }
+            for (var i = 0; i < RIGHTS; i++) {
+                next_right[i] = Packed();
+                let r = read_row + i * ROW_STRIDE;
+                if (r < STEPS * 4 && step + r / 4 < end) {
+                    next_right[i] = right(batch, 4 * step + r, read_tile);
+                }
+            }
+        }

@@ -9,9 +9,11 @@ fn place(step: i32) -> vec3i {
 fn advance(at: vec3i, count: i32) -> vec3i {
     var p = at;
     p.z += count;
+#if ONE_TAP == 0
     if (u.input_tiles < count) {
         return place((p.y * u.taps_x + p.x) * u.input_tiles + p.z);
     }
+#endif
     if (p.z >= u.input_tiles) {
         p.z -= u.input_tiles;
         p.x++;

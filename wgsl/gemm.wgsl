@@ -6,13 +6,14 @@
 //     fn advance(at: vec3i, count: i32) -> vec3i          the place `count` steps after `at`
 //     fn texel(pixel: Pixel, tap: vec2i) -> i32           what the tap's first step reads; -1: the tap is outside the image
 //     fn stride() -> i32                                  texels from one step of a tap to the next
-//     fn left(texel: i32) -> vec4f                        its four channels; zero for -1
+//     fn left(texel: i32) -> vec4f                        its four channels; zero for -1, of a pixel that there is
 //     alias Packed                                        four weights as they are stored, for
 //     fn right(batch: i32, row: i32, tile: i32) -> Packed     input channel row % 4 of step row / 4: four output channels
 //     fn unpack(packed: Packed, batch: i32, row: i32, tile: i32) -> vec4f
 //     fn keep(batch: i32, partial: i32, pixel: i32, tile: i32, v: vec4f)     stores a result
 // With BYTES 1 texels are words of four integers of 8 bits: left() gives the pixel's four channels, right() and unpack() those
 // of the input step for output channel row % 4, and sums are integers.
+// With ONE_TAP 1 the steps of a tap are a multiple of STEPS: those that are read at a time are of one tap.
 // With FORM 3 left() gives four numbers of 16 bits as they are stored, and weights have 16 bits.
 #if BYTES
 alias Left = u32;

@@ -1,5 +1,15 @@
         // The next steps of both matrices, into registers: the multiplication of those before them hides the latency.
         if (step < end) {
+#if ONE_TAP
+            for (var i = 0; i < LEFTS; i++) {
+                next_left[i] = left(texel_of(tap, at + vec3i(0, 0, i * LANE_STRIDE)));
+            }
+            let next = advance(at, STEPS);
+            if (any(next.xy != at.xy)) {
+                tap = select(-1, texel(pixel, next.xy), readable);
+            }
+            at = next;
+#else
             for (var i = 0; i < LEFTS; i++) {
                 next_left[i] = Left();
                 if (readable && step + read_step + i * LANE_STRIDE < end) {
@@ -11,10 +21,11 @@
                 }
                 at = next;
             }
+#endif
             for (var i = 0; i < RIGHTS; i++) {
                 next_right[i] = Packed();
                 let r = read_row + i * ROW_STRIDE;
-                if (r < STEPS * 4 && step + r / 4 < end) {
+                if (r < STEPS * 4 && (ONE_TAP == 1 || step + r / 4 < end)) {
                     next_right[i] = right(batch, 4 * step + r, read_tile);
                 }
             }

@@ -7,19 +7,23 @@ const SIZE = 16; // of a matrix
 const INVOCATIONS = COLUMNS * ROWS * SUBGROUP;
 const REGION_PIXELS = ROWS * PIXELS * SIZE;
 const REGION_TILES = COLUMNS * TILES * SIZE / 4;
+const SUBGROUP_PIXELS = PIXELS * SIZE;
+const SUBGROUP_TILES = TILES * SIZE / 4;
 // Rows of the arrays: a few elements more, so that neighbours are in different banks.
 const LEFT_ROW = STEPS * 4 + 8;
-const RIGHT_ROW = REGION_TILES * 4 + 8;
-const SUM_ROW = COLUMNS * SIZE + 4;
-var<workgroup> left_shared: array<f16, REGION_PIXELS * LEFT_ROW>;
-var<workgroup> right_shared: array<f16, STEPS * 4 * RIGHT_ROW>;
-var<workgroup> sum_shared: array<f32, REGION_PIXELS * SUM_ROW>;
+const RIGHT_ROW = TILES * SIZE + 8;
+const SUM_ROW = SIZE + 4;
+// Arrays of arrays: within one, a matrix's place is a constant. Dawn guards an access to any other place by a branch: large layers
+// took 14 to 20 % longer on an H200.
+var<workgroup> left_shared: array<array<f16, SUBGROUP_PIXELS * LEFT_ROW>, ROWS>;
+var<workgroup> right_shared: array<array<f16, STEPS * 4 * RIGHT_ROW>, COLUMNS>;
+var<workgroup> sum_shared: array<array<f32, SUBGROUP_PIXELS * SUM_ROW>, COLUMNS * ROWS>; // of a subgroup
 
 #include gemm_begin
 
     let subgroup = lane / SUBGROUP; // all known drivers number them so; with subgroup_id a network takes 10 % longer on an H200
-    let first_column = subgroup % COLUMNS * TILES * SIZE;
-    let first_row = subgroup / COLUMNS * PIXELS * SIZE;
+    let column = subgroup % COLUMNS;
+    let row = subgroup / COLUMNS;
 #for p PIXELS
 #for t TILES
     var sum$p_$t: subgroup_matrix_result<f32, 16, 16>;
@@ -29,23 +33,23 @@ var<workgroup> sum_shared: array<f32, REGION_PIXELS * SUM_ROW>;
     var next_right: array<Packed, RIGHTS>;
     let begin = partial * u.gemm.partial_steps;
     var at = place(begin + read_step);
-    var tap = texel(pixel, at.xy);
+    var tap = select(-1, texel(pixel, at.xy), readable);
     for (var step = begin;; step += STEPS) {
 #include gemm_read
         if (step > begin) {
-            for (var k = 0; k < STEPS * 4; k += SIZE) {
+#for k STEPS * 4 / 16
 #for p PIXELS
-                let a$p = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(
-                    &left_shared, u32((first_row + $p * SIZE) * LEFT_ROW + k), u32(LEFT_ROW));
+            let a$k_$p = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(
+                &left_shared[row], u32($p * SIZE * LEFT_ROW + $k * SIZE), u32(LEFT_ROW));
 #endfor
 #for t TILES
-                let w$t = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(
-                    &right_shared, u32(k * RIGHT_ROW + first_column + $t * SIZE), u32(RIGHT_ROW));
+            let w$k_$t = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(
+                &right_shared[column], u32($k * SIZE * RIGHT_ROW + $t * SIZE), u32(RIGHT_ROW));
 #for p PIXELS
-                sum$p_$t = subgroupMatrixMultiplyAccumulate(a$p, w$t, sum$p_$t);
+            sum$p_$t = subgroupMatrixMultiplyAccumulate(a$k_$p, w$k_$t, sum$p_$t);
 #endfor
 #endfor
-            }
+#endfor
         }
         if (step >= end) {
             break;
@@ -53,16 +57,16 @@ var<workgroup> sum_shared: array<f32, REGION_PIXELS * SUM_ROW>;
         workgroupBarrier();
         for (var i = 0; i < LEFTS; i++) {
             let a = bitcast<vec4h>(next_left[i]);
-            let at = read_pixel * LEFT_ROW + (read_step + i * LANE_STRIDE) * 4;
+            let at = read_pixel % SUBGROUP_PIXELS * LEFT_ROW + (read_step + i * LANE_STRIDE) * 4;
 #for c 4
-            left_shared[at + $c] = a[$c];
+            left_shared[read_pixel / SUBGROUP_PIXELS][at + $c] = a[$c];
 #endfor
         }
         for (var i = 0; i < RIGHTS; i++) {
             let w = bitcast<vec4h>(next_right[i]);
-            let at = (read_row + i * ROW_STRIDE) * RIGHT_ROW + lane % REGION_TILES * 4;
+            let at = (read_row + i * ROW_STRIDE) * RIGHT_ROW + lane % SUBGROUP_TILES * 4;
 #for c 4
-            right_shared[at + $c] = w[$c];
+            right_shared[lane % REGION_TILES / SUBGROUP_TILES][at + $c] = w[$c];
 #endfor
         }
         workgroupBarrier();
@@ -72,16 +76,19 @@ var<workgroup> sum_shared: array<f32, REGION_PIXELS * SUM_ROW>;
     workgroupBarrier();
 #endif
 #for p PIXELS
-    subgroupMatrixStore<row_major>(
-        &sum_shared, u32((first_row + $p * SIZE) * SUM_ROW + subgroup % COLUMNS * SIZE), sum$p_$t, u32(SUM_ROW));
+    subgroupMatrixStore<row_major>(&sum_shared[subgroup], u32($p * SIZE * SUM_ROW), sum$p_$t, u32(SUM_ROW));
 #endfor
     workgroupBarrier();
-    for (var i = lane / REGION_PIXELS; i < COLUMNS * SIZE / 4; i += LANE_STRIDE) {
-        let tile = first_tile + (i / 4 * TILES + $t) * 4 + i % 4; // four of a matrix
-        if (readable && tile < u.gemm.tiles) {
-            let at = read_pixel * SUM_ROW + i * 4;
-            let v = vec4f(sum_shared[at], sum_shared[at + 1], sum_shared[at + 2], sum_shared[at + 3]);
-            keep(batch, partial, first_pixel + read_pixel, tile, v);
+    for (var i = lane % SUBGROUP; i < SUBGROUP_PIXELS * SIZE / 4; i += SUBGROUP) {
+        let at = i % SUBGROUP_PIXELS * SUM_ROW + i / SUBGROUP_PIXELS * 4;
+        let pixel = first_pixel + row * SUBGROUP_PIXELS + i % SUBGROUP_PIXELS;
+        let tile = first_tile + (column * TILES + $t) * SIZE / 4 + i / SUBGROUP_PIXELS;
+        if (pixel < u.gemm.pixels && tile < u.gemm.tiles) {
+            var v: vec4f;
+#for c 4
+            v[$c] = sum_shared[subgroup][at + $c];
+#endfor
+            keep(batch, partial, pixel, tile, v);
         }
     }
 #endfor

@@ -15,6 +15,7 @@ typedef enum tsr_gemm_form {
 /* Of a batched GEMM: see group gemm in src/kernel/kernels.txt. */
 typedef struct tsr_gemm_size {
     int64_t pixels, steps, tiles, batches;
+    int64_t tap_steps; /* of each tap; a matrix product has one */
 } tsr_gemm_size;
 
 /* With matrix units: pixels of a region, output tiles of a matrix. */
@@ -22,6 +23,7 @@ enum { TSR_GEMM_MATRIX_PIXELS = 64, TSR_GEMM_MATRIX_TILES = 4 };
 
 typedef struct tsr_gemm_regions {
     tsr_gemm_form form;
+    bool one_tap;                    /* steps at a time are of one tap */
     bool bytes;                      /* products of four integers of 8 bits at once */
     int region_pixels, region_tiles; /* of an invocation, or matrices of a subgroup */
     int columns, rows;               /* invocations or subgroups along tiles and pixels, */

@@ -1,12 +1,12 @@
 // A batched implicit GEMM of pixels by output channels, summed over steps of four input channels (for a convolution, of one
 // tap), in one of four forms. The including kernel defines
 //     struct Pixel                                        what left() needs to know of a pixel
-//     fn prepare(batch: i32, pixel: i32) -> Pixel         of any index; those after the last are not read
+//     fn prepare(batch: i32, pixel: i32) -> Pixel         of one that there is
 //     fn place(step: i32) -> vec3i                        a step's tap, and its number among those of the tap
 //     fn advance(at: vec3i, count: i32) -> vec3i          the place `count` steps after `at`
 //     fn texel(pixel: Pixel, tap: vec2i) -> i32           what the tap's first step reads; -1: the tap is outside the image
 //     fn stride() -> i32                                  texels from one step of a tap to the next
-//     fn left(texel: i32) -> vec4f                        its four channels; zero for -1, of a pixel that there is
+//     fn left(texel: i32) -> vec4f                        its four channels; zero for -1
 //     alias Packed                                        four weights as they are stored, for
 //     fn right(batch: i32, row: i32, tile: i32) -> Packed     input channel row % 4 of step row / 4: four output channels
 //     fn unpack(packed: Packed, batch: i32, row: i32, tile: i32) -> vec4f

@@ -23,7 +23,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 
     let read_pixel = lane % REGION_PIXELS;
     let read_step = lane / REGION_PIXELS;
-    let readable = first_pixel + read_pixel < u.gemm.pixels;
-    let pixel = prepare(batch, first_pixel + read_pixel);
+    let pixel = prepare(batch, min(first_pixel + read_pixel, u.gemm.pixels - 1)); // no result after the last is kept
     let read_tile = min(first_tile + lane % REGION_TILES, u.gemm.tiles - 1);
     let read_row = lane / REGION_TILES;

@@ -6,13 +6,13 @@
             }
             let next = advance(at, STEPS);
             if (any(next.xy != at.xy)) {
-                tap = select(-1, texel(pixel, next.xy), readable);
+                tap = texel(pixel, next.xy);
             }
             at = next;
 #else
             for (var i = 0; i < LEFTS; i++) {
                 next_left[i] = Left();
-                if (readable && step + read_step + i * LANE_STRIDE < end) {
+                if (step + read_step + i * LANE_STRIDE < end) {
                     next_left[i] = left(texel_of(tap, at));
                 }
                 let next = advance(at, LANE_STRIDE);

@@ -33,7 +33,7 @@ var<workgroup> sum_shared: array<array<f32, SUBGROUP_PIXELS * SUM_ROW>, COLUMNS 
     var next_right: array<Packed, RIGHTS>;
     let begin = partial * u.gemm.partial_steps;
     var at = place(begin + read_step);
-    var tap = select(-1, texel(pixel, at.xy), readable);
+    var tap = texel(pixel, at.xy);
     for (var step = begin;; step += STEPS) {
 #include gemm_read
         if (step > begin) {

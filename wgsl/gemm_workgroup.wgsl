@@ -24,7 +24,7 @@ var<workgroup> right_shared: array<Weights, STEPS * 4 * REGION_TILES>;
     var next_right: array<Packed, RIGHTS>;
     let begin = partial * u.gemm.partial_steps;
     var at = place(begin + read_step);
-    var tap = select(-1, texel(pixel, at.xy), readable);
+    var tap = texel(pixel, at.xy);
     for (var step = begin;; step += STEPS) {
 #include gemm_read
         if (step > begin) {

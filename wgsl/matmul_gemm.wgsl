@@ -23,15 +23,14 @@ fn advance(at: vec3i, count: i32) -> vec3i { return at + vec3i(0, 0, count); }
 
 fn texel(pixel: Pixel, tap: vec2i) -> i32 { return pixel.first; }
 
-// A texel of -1 is that of a pixel after the last.
 #if RANK == 2
 fn stride() -> i32 { return 1; }
 
-fn left(texel: i32) -> vec4f { return A_load(max(texel, 0)); }
+fn left(texel: i32) -> vec4f { return A_load(texel); }
 #else
 fn stride() -> i32 { return u.B_W; }
 
-fn left(texel: i32) -> vec4f { return B_load(max(texel, 0)); }
+fn left(texel: i32) -> vec4f { return B_load(texel); }
 #endif
 
 alias Packed = vec4f;

@@ -18,6 +18,11 @@ layout(location = $j) out highp O_VECTOR o_plane$j;
 #endfor
 
 void main() {
+#if SAMPLE
+#for i UNIFORMS
+    tsr_i[$i] = tsr_uniforms[$i];
+#endfor
+#endif
     ivec2 p = ivec2(gl_FragCoord.xy) - u.O_begin;
     o_texel.xy = p;
 #if O_LINEAR

@@ -12,6 +12,14 @@ precision highp float;
 precision highp sampler2D;
 precision highp sampler2DArray;
 
+// Where all u.NAME are. llvmpipe gathers a uniform's value lane by lane wherever it is read, in loops again and again: there
+// main() copies all of them first, and the compiler drops those that nothing reads.
+#if SAMPLE
+ivec4 tsr_i[${UNIFORMS}];
+#else
+#define tsr_i tsr_uniforms
+#endif
+
 // What a fragment computes: the pixels of all planes, x, x + PIXEL_STRIDE, ...; then, of a pass that writes more tensors, those of
 // each of these, whose kernel sets tsr_more0, ... beside its result. Such a pass has PLANES of O_PLANES planes in a draw.
 #for j TARGETS

@@ -183,7 +183,7 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
     p->entry.compiled = true;
     if (p->to_store)
         store_program(p);
-    p->params = glGetUniformLocation(p->id, "tsr_i");
+    p->params = glGetUniformLocation(p->id, "tsr_uniforms");
     p->draw = glGetUniformLocation(p->id, "tsr_draw");
     bind_samplers(p);
     return TSR_OK;

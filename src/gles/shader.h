@@ -1,5 +1,6 @@
 /* The text of a pass's fragment shader, generated from glsl/ and the pass's constants. Its
- * parameters are the array tsr_i of src/gpu/params.h, and tsr_draw of each draw. */
+ * parameters are the array tsr_uniforms, which is read as tsr_i (src/gpu/params.h), and tsr_draw of
+ * each draw. */
 #ifndef TSR_GLES_SHADER_H
 #define TSR_GLES_SHADER_H
 

@@ -12,7 +12,7 @@ precision highp float;
 precision highp sampler2D;
 precision highp sampler2DArray;
 
-// Where all u.NAME are. llvmpipe gathers a uniform's value lane by lane wherever it is read, in loops again and again: there
+// The parameters. llvmpipe gathers a uniform's value lane by lane wherever it is read, in loops again and again: there
 // main() copies all of them first, and the compiler drops those that nothing reads.
 #if SAMPLE
 ivec4 tsr_i[${UNIFORMS}];

@@ -48,10 +48,12 @@
         return (name === RENDERER && window.tesseraRenderer) || getParameter.call(this, name);
     };
 
-    // How often the loops run whose bounds are uniforms, one in the other: for (int i = 0; i < sizes[1].x; ++i)
+    // How often the loops run whose bounds are uniforms, one in the other: for (int i = 0; i < sizes[1].x; ++i). Tessera's have
+    // another name there: glsl/prelude.glsl.
     const BOUND = /for \(int \w+ = 0; \w+ < (\w+\[\d+\])\.([xyzw]);/g;
+    const valueOf = (gl, name) => gl.getUniform(used, gl.getUniformLocation(used, name.replace("tsr_i[", "tsr_uniforms[")));
     const trips = (gl, text) => [...text.matchAll(BOUND)].reduce((product, [, name, part]) =>
-        product * gl.getUniform(used, gl.getUniformLocation(used, name))["xyzw".indexOf(part)], 1);
+        product * valueOf(gl, name)["xyzw".indexOf(part)], 1);
     const sources = gl => {
         const found = new Set();
         for (let i = 0; i < gl.getProgramParameter(used, gl.ACTIVE_UNIFORMS); i++) {

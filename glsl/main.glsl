@@ -18,7 +18,7 @@ layout(location = $j) out highp O_VECTOR o_plane$j;
 #endfor
 
 void main() {
-#if SAMPLE
+#if UNIFORMS
 #for i UNIFORMS
     tsr_i[$i] = tsr_uniforms[$i];
 #endfor

@@ -13,8 +13,8 @@ precision highp sampler2D;
 precision highp sampler2DArray;
 
 // The parameters. llvmpipe gathers a uniform's value lane by lane wherever it is read, in loops again and again: there
-// main() copies all of them first, and the compiler drops those that nothing reads.
-#if SAMPLE
+// main() copies all of them first, and the compiler drops those that nothing reads. SwiftShader compiles copies for longer.
+#if UNIFORMS
 ivec4 tsr_i[${UNIFORMS}];
 #else
 #define tsr_i tsr_uniforms

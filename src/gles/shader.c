@@ -99,7 +99,7 @@ tsr_status tsr_shader_start(const tsr_plan *plan, const tsr_pass *pass, const ts
                             .params = params,
                             .post_head = "vec4 tsr_post(vec4 v, int n, int t, int y, int x) {\n"};
     int constants = list_names(plan, pass, sample, &p->names), vectors = params->int_count / 4;
-    tsr_constants_add(&p->names, "UNIFORMS", vectors);
+    tsr_constants_add(&p->names, "UNIFORMS", sample && plan->device.bins ? vectors : 0);
     /* Before the constants: some drivers' default int has 16 bits. */
     tsr_text_add(&p->head,
                  "#version 300 es\nprecision highp int;\nuniform highp ivec4 tsr_uniforms[%d];\n",

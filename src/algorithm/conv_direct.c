@@ -175,10 +175,18 @@ static tsr_tensor_arg tensor_arg(bool reads, const tsr_convolution *c) {
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
+/* A kernel of one tap needs no places of a row: its pixels are in the input where they are in the
+ * output. A software rasteriser then takes 0.6 times as long. */
+static reading read_pixels(const tsr_plan *plan, const tsr_convolution *c, reading by) {
+    bool one_tap = tsr_is_pointwise(&c->window) && !tsr_shares_texels(c);
+    return plan->device.software && one_tap ? BY_TAPS : by;
+}
+
 static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bool busy) {
     const tsr_window *w = &p->conv.window;
     int output = tsr_problem_output(plan, p, 1);
-    const row_form f = choose_row(w, tsr_plan_layout(plan, output), by);
+    const row_form f =
+        choose_row(w, tsr_plan_layout(plan, output), read_pixels(plan, &p->conv, by));
     const split s = split_conv(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
     tsr_convolution conv = p->conv;
     bool shared = tsr_shares_texels(&conv);

@@ -131,11 +131,28 @@ static void place_slice(const packer *p, tsr_plan_tensor *t) {
     t->layout.texture_y = (int)slice.y;
 }
 
+static int no_power_of_two(int side, int most) {
+    return (side & (side - 1)) || side == most ? side : side + 1;
+}
+
+/* llvmpipe compiles a program again for textures whose sides are powers of two: none are. */
+static void avoid_powers(tsr_plan *plan, tsr_storage *s) {
+    const int most = plan->limits.max_texture_size;
+    if (!plan->device.bins || s->plain)
+        return;
+    plan->tensor_bytes -= tsr_storage_bytes(plan, s, s->texture_w, s->texture_h);
+    s->texture_w = no_power_of_two(s->texture_w, most);
+    s->texture_h = no_power_of_two(s->texture_h + TSR_ZERO_ROWS, most) - TSR_ZERO_ROWS;
+    plan->tensor_bytes += tsr_storage_bytes(plan, s, s->texture_w, s->texture_h);
+}
+
 static void apply(const packer *p) {
     tsr_plan *plan = p->plan;
     plan->storages = p->best.storages;
     plan->storage_count = p->best.storage_count;
     plan->tensor_bytes = p->best.bytes;
+    for (int i = 0; i < plan->storage_count; i++)
+        avoid_powers(plan, &plan->storages[i]);
     for (int i = 0; i < p->item_count; i++) {
         int tensor = p->items[i].tensor;
         place_tensor(p, &plan->tensors[tensor], &p->best.places[tensor]);

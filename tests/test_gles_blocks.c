@@ -149,6 +149,11 @@ static void test_nans(void **state) {
         assert_string_equal(kernels, "winograd_input+conv_im2col+winograd_output");
         run_case(&(backend_case){.text = texts[i], .limits = blocks, .nans = 3000});
     }
+    const backend_limits direct = {.kernels = "direct"};
+    const char *text = "Conv x[2,160,20,23] w{160,160,3,3} -> y pads=1,1,1,1";
+    assert_string_equal(planned_kernels(text, direct, TSR_PRECISION_FP32),
+                        "winograd_texture_input+conv_direct+winograd_texture_output");
+    run_case(&(backend_case){.text = text, .limits = direct, .nans = 3000});
     expect_no_failed_case();
 }
 
@@ -222,6 +227,41 @@ static void test_forms(void **state) {
                      winograd[i % 2][i / 2]);
     if (!is_replay() && (weights < OFTEN || windows < OFTEN))
         fail_msg("blocks of weights were chosen %d times, of windows %d times", weights, windows);
+}
+
+/* The form of software rasterisers: with so many channels and pixels that it pays. */
+static filter draw_large_filter(random_source *r, int i) {
+    filter f = draw_filter(r, i);
+    for (int axis = 0; axis < 2; axis++) {
+        int out = random_int(r, 19, 40), padding = f.pad + f.pad / 2;
+        f.size[axis] = f.transposed ? out : (out - 1) * f.stride + f.kernel - padding;
+    }
+    f.inputs = random_int(r, 120, 200) / f.stride;
+    f.outputs = random_int(r, 120, 200) / (f.transposed ? f.stride : 1);
+    return f;
+}
+
+static void test_texture_forms(void **state) {
+    (void)state;
+    enum { CASES = 24, OFTEN = 2 };
+    need_backend("gles");
+    const backend_limits limits = {.kernels = "direct"};
+    int winograd[2][2] = {{0}};
+    for (int i = 0; i < CASES; i++) {
+        random_source r = random_from((uint32_t)next_case());
+        filter f = draw_large_filter(&r, i);
+        tsr_precision precision = i % 5 ? TSR_PRECISION_FP32 : TSR_PRECISION_FP16;
+        const case_text text = write(&f);
+        winograd[f.transposed][f.taps - 2] +=
+            !strncmp(planned_kernels(text.text, limits, precision), "winograd_texture_input",
+                     strlen("winograd_texture_input"));
+        run_case(&(backend_case){.text = text.text, .limits = limits, .precision = precision});
+    }
+    for (int i = 0; i < 4 && !is_replay(); i++)
+        if (winograd[i % 2][i / 2] < OFTEN)
+            fail_msg("the form of %d taps in textures was chosen %d times", 2 + i / 2,
+                     winograd[i % 2][i / 2]);
+    expect_no_failed_case();
 }
 
 /* Two partial sums, two tiles of output channels, two images; then the sum of both. */
@@ -307,15 +347,11 @@ static void test_large_products(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_no_copies),
-        cmocka_unit_test(test_texture_weights),
-        cmocka_unit_test(test_computed_weights),
-        cmocka_unit_test(test_more_planes),
-        cmocka_unit_test(test_nans),
-        cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_joined_draws),
+        cmocka_unit_test(test_block_sizes),     cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_texture_forms),   cmocka_unit_test(test_no_copies),
+        cmocka_unit_test(test_texture_weights), cmocka_unit_test(test_computed_weights),
+        cmocka_unit_test(test_more_planes),     cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_draws),           cmocka_unit_test(test_joined_draws),
         cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

@@ -77,6 +77,12 @@ tsr_args_channels tsr_conv_channels(const tsr_conv_weights *weights);
 /* Of the latest pass, which it returns: it may have moved. */
 tsr_pass *tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *weights);
 
+/* A pass of a convolution in groups of whole tiles, of one tap, whose pixels are those of `input`;
+ * only the scales of its weights are conv's. The caller gives it the table: entry t * tiles + i has
+ * the four texels between output tile t and the i-th input tile of its group. */
+tsr_pass *tsr_pointwise_pass(tsr_plan *plan, int input, int output, const tsr_convolution *conv,
+                             tsr_args_channels channels);
+
 /* Split-K: a long sum is cut into partial sums, so that more of the device works on it. Where a
  * pass with `count` of them writes to: to `output`, or to a tensor of count times the images. */
 int tsr_split_output(tsr_plan *plan, int output, int64_t count);
@@ -194,7 +200,7 @@ typedef struct tsr_algorithm {
     tsr_pass *(*lower)(tsr_plan *plan, const tsr_problem *problem);
 } tsr_algorithm;
 
-enum { TSR_ALGORITHMS = 22 };
+enum { TSR_ALGORITHMS = 23 };
 
 /* The algorithm's name as it is in the program; NULL if there is none of that name. */
 const char *tsr_algorithm_name(const char *name);
@@ -202,9 +208,9 @@ const char *tsr_algorithm_name(const char *name);
 extern const tsr_algorithm tsr_conv_direct, tsr_conv_direct_split_k, tsr_conv_depthwise_direct,
     tsr_conv_direct_taps, tsr_conv_direct_taps_split_k, tsr_conv_depthwise_taps, tsr_conv_any,
     tsr_conv_uniform_block, tsr_conv_uniform_block_taps, tsr_conv_im2col, tsr_conv_winograd,
-    tsr_matmul_any, tsr_gemm_registers, tsr_gemm_workgroup, tsr_gemm_sliced_k,
-    tsr_gemm_subgroup_matrix, tsr_pool_row, tsr_pool_any, tsr_resize_row, tsr_resize_any,
-    tsr_reduce_invocation, tsr_reduce_workgroup;
+    tsr_conv_winograd_texture, tsr_matmul_any, tsr_gemm_registers, tsr_gemm_workgroup,
+    tsr_gemm_sliced_k, tsr_gemm_subgroup_matrix, tsr_pool_row, tsr_pool_any, tsr_resize_row,
+    tsr_resize_any, tsr_reduce_invocation, tsr_reduce_workgroup;
 
 /* Lowers a problem by the algorithm that the plan has for its node, or else by the one of least
  * estimated cost; notes the node's candidates in the plan. The pass writes the result. */

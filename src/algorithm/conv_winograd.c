@@ -4,7 +4,7 @@
  * sum of such filters of s^2 images, the input's pixels modulo s. The multiplications are a GEMM of
  * src/algorithm/im2col_gemm.h, a pixel being a position of a transformed tile. */
 #include "algorithm/im2col_gemm.h"
-#include "algorithm/phases.h"
+#include "algorithm/winograd.h"
 
 #include "base/divide.h"
 
@@ -20,11 +20,15 @@ static int64_t positions(const conv *w) {
     return w->taps + PIXELS - 1;
 }
 
-/* The factor of tap `tap` in position k of the transformed filter. */
-static double filter_factor(int64_t taps, int64_t k, int64_t tap) {
-    static const double two[3][2] = {{1, 0}, {1, 1}, {0, 1}};
-    static const double three[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
-    return taps == 2 ? two[k][tap] : three[k][tap];
+double tsr_winograd_filter(int64_t pixels, int64_t taps, int64_t k, int64_t tap) {
+    static const double f22[3][2] = {{1, 0}, {1, 1}, {0, 1}},
+                        f32[4][2] = {{1, 0}, {.5, .5}, {.5, -.5}, {0, 1}},
+                        f23[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
+    return taps == 3 ? f23[k][tap] : pixels == 3 ? f32[k][tap] : f22[k][tap];
+}
+
+static double filter_factor(const conv *w, int64_t k, int64_t tap) {
+    return tsr_winograd_filter(PIXELS, w->taps, k, tap);
 }
 
 static void add_tap(const conv *w, const int64_t phase[2], int64_t tile, const int64_t tap[2],
@@ -46,8 +50,7 @@ static void fill(const tsr_im2col_gemm *gemm, int64_t set, int64_t tile, const i
         int64_t row = i / w->taps, column = i % w->taps;
         const int64_t tap[2] = {row * p->stride[0] + image / p->stride[1],
                                 column * p->stride[1] + image % p->stride[1]};
-        double factor =
-            filter_factor(w->taps, set / n % n, row) * filter_factor(w->taps, set % n, column);
+        double factor = filter_factor(w, set / n % n, row) * filter_factor(w, set % n, column);
         if (factor != 0 && tap[0] < p->taps[0] && tap[1] < p->taps[1])
             add_tap(w, phase, tile % p->tiles, tap, factor, panels);
     }
@@ -82,12 +85,17 @@ static bool has_other_weights(const tsr_problem *p) {
     return p->conv.tensor || p->conv.integers || p->conv.blocks || tsr_sums_integers(p->node);
 }
 
-static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
+bool tsr_winograd_phases(const tsr_plan *plan, const tsr_problem *problem, tsr_phases *phases,
+                         int64_t *taps) {
     tsr_layout l;
+    return !has_other_weights(problem) && tsr_phases_make(plan, problem, &l, phases) &&
+           is_filter(phases, taps);
+}
+
+static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     *w = (conv){.taps = 0};
     const tsr_phases *p = &w->p;
-    if (has_other_weights(problem) || !tsr_phases_make(plan, problem, &l, &w->p) ||
-        !is_filter(p, &w->taps) || !form_groups(plan, w))
+    if (!tsr_winograd_phases(plan, problem, &w->p, &w->taps) || !form_groups(plan, w))
         return false;
     tsr_im2col_gemm *g = &w->gemm;
     g->sets = p->count[0] * p->count[1] * positions(w) * positions(w);

@@ -1,5 +1,6 @@
-// Winograd's input transform for src/algorithm/conv_winograd_texture.c: tile t of the output is (position, tile of the input), one
-// of the image of each pixel modulo the strides, column x is a tile of pixels. One program for all: compiling is slow.
+// Winograd's input transform for src/algorithm/conv_winograd_texture.c: tile t of the output is (position, part of the image, tile
+// of the input), a part being every stride-th pixel; column x is a tile of pixels. One program for all strides: compiling more
+// takes longer than they would save.
 //   POSITIONS        4: rows and columns of a transformed tile
 //   inputs           tiles of a position
 //   columns, pixels  tiles in a row of the image, pixels by which they are apart
@@ -8,11 +9,11 @@
 
 void kernel_row(int n, int t, int y, int x) {
     int position = tsr_quotient(t, u.inputs), k = t - position * u.inputs;
-    int image = tsr_quotient(k, u.X_tiles), image_row = tsr_quotient(image, u.stride_x);
+    int part = tsr_quotient(k, u.X_tiles), part_row = tsr_quotient(part, u.stride_x);
     ivec3 rows = transform(position >> 2), columns = transform(position & 3);
     ivec2 stride = ivec2(u.stride_x, u.stride_y);
-    ivec2 begin = ivec2(image - image_row * u.stride_x, image_row) - ivec2(u.pad_x, u.pad_y);
-    k += (n - image) * u.X_tiles;
+    ivec2 begin = ivec2(part - part_row * u.stride_x, part_row) - ivec2(u.pad_x, u.pad_y);
+    k += (n - part) * u.X_tiles;
     float inverse = 1.0 / float(u.columns);
 #for j PLANES
     int row$j = tsr_divide(x + $j, inverse);

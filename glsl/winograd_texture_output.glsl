@@ -16,7 +16,7 @@ vec2 factors(int i) {
 void kernel_row(int n, int t, int y, int x) {
     float inverse = 1.0 / float(u.phases_x);
     int whole = tsr_quotient(y, u.phases_y), phase = y - whole * u.phases_y;
-    int at = whole + (phase + u.pad_y >= u.phases_y ? 1 : 0); // such a phase's tiles begin a pixel earlier
+    int at = whole + (phase + u.pad_y >= u.phases_y ? 1 : 0); // of such a phase a tile's first pixel is the one before
     int row = tsr_divide(at, 1.0 / float(PIXELS)), pixel = at - row * PIXELS;
     int k = n * u.X_tiles + t + phase * u.phases_x * u.O_tiles + 4 * min(pixel, 1) * u.position_tiles;
     vec2 factors_y = factors(pixel);

@@ -150,7 +150,7 @@ static void test_nans(void **state) {
         run_case(&(backend_case){.text = texts[i], .limits = blocks, .nans = 3000});
     }
     const backend_limits direct = {.kernels = "direct"};
-    const char *text = "Conv x[2,160,20,23] w{160,160,3,3} -> y pads=1,1,1,1";
+    const char *text = "Conv x[2,160,28,31] w{160,160,3,3} -> y pads=1,1,1,1";
     assert_string_equal(planned_kernels(text, direct, TSR_PRECISION_FP32),
                         "winograd_texture_input+conv_direct+winograd_texture_output");
     run_case(&(backend_case){.text = text, .limits = direct, .nans = 3000});
@@ -233,17 +233,18 @@ static void test_forms(void **state) {
 static filter draw_large_filter(random_source *r, int i) {
     filter f = draw_filter(r, i);
     for (int axis = 0; axis < 2; axis++) {
-        int out = random_int(r, 19, 40), padding = f.pad + f.pad / 2;
+        int out = random_int(r, 58, 70) + (f.taps == 2 ? 20 : 0), padding = f.pad + f.pad / 2;
         f.size[axis] = f.transposed ? out : (out - 1) * f.stride + f.kernel - padding;
     }
-    f.inputs = random_int(r, 120, 200) / f.stride;
-    f.outputs = random_int(r, 120, 200) / (f.transposed ? f.stride : 1);
+    int parts = f.stride * f.stride; /* of the input, or phases */
+    f.inputs = random_int(r, 130, 180) / (f.transposed ? 1 : parts);
+    f.outputs = random_int(r, 130, 180) / (f.transposed ? parts : 1);
     return f;
 }
 
 static void test_texture_forms(void **state) {
     (void)state;
-    enum { CASES = 24, OFTEN = 2 };
+    enum { CASES = 32, OFTEN = 2 };
     need_backend("gles");
     const backend_limits limits = {.kernels = "direct"};
     int winograd[2][2] = {{0}};
@@ -261,6 +262,39 @@ static void test_texture_forms(void **state) {
         if (winograd[i % 2][i / 2] < OFTEN)
             fail_msg("the form of %d taps in textures was chosen %d times", 2 + i / 2,
                      winograd[i % 2][i / 2]);
+    expect_no_failed_case();
+}
+
+static void expect_within(uint64_t max_bytes, const char *kernels) {
+    tsr_model *model =
+        make_limited_model("Conv x[1,160,40,43] w{160,160,3,3} -> y pads=1,1,1,1", max_bytes);
+    tsr_session *session = make_session(gpu_device((backend_limits){.kernels = "direct"}), model,
+                                        &(tsr_session_desc){.plan_only = true});
+    tsr_node_report report;
+    EXPECT_OK(tsr_session_node_report(session, 0, &report));
+    assert_string_equal(report.kernel, kernels);
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+}
+
+/* Transformed tiles and weights need more than a direct convolution. */
+static void test_little_memory(void **state) {
+    (void)state;
+    need_backend("gles");
+    expect_within(0, "winograd_texture_input+conv_direct+winograd_texture_output");
+    expect_within(6 << 20, "conv_direct");
+}
+
+/* Of one tap, as long as a driver lets a loop be, and longer. */
+static void test_long_sums(void **state) {
+    (void)state;
+    need_backend("gles");
+    const backend_limits direct = {.kernels = "direct"};
+    static const char *const texts[] = {"Conv x[1,50176,1,3] w{3,50176,1,1} -> y",
+                                        "Conv x[1,44001,3,1] w{2,44001,1,1} -> y strides=2,1",
+                                        "Conv x[1,270000,1,1] w{1,270000,1,1} -> y"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        run_case(&(backend_case){.text = texts[i], .limits = direct});
     expect_no_failed_case();
 }
 
@@ -348,7 +382,8 @@ static void test_large_products(void **state) {
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_block_sizes),     cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_texture_forms),   cmocka_unit_test(test_no_copies),
+        cmocka_unit_test(test_texture_forms),   cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_long_sums),       cmocka_unit_test(test_no_copies),
         cmocka_unit_test(test_texture_weights), cmocka_unit_test(test_computed_weights),
         cmocka_unit_test(test_more_planes),     cmocka_unit_test(test_nans),
         cmocka_unit_test(test_draws),           cmocka_unit_test(test_joined_draws),

@@ -171,17 +171,6 @@ static void test_counted(void **state) {
     tsr_device_destroy(device);
 }
 
-/* Of onnx_case() text, loaded with this tsr_model_desc.max_bytes; 0: the default. */
-static tsr_model *make_limited_model(const char *text, uint64_t max_bytes) {
-    size_t size;
-    uint8_t *bytes = onnx_case_bytes(13, text, &size);
-    tsr_model *model;
-    EXPECT_OK(
-        tsr_model_load_memory(bytes, size, &(tsr_model_desc){.max_bytes = max_bytes}, &model));
-    free(bytes);
-    return model;
-}
-
 /* Parts of one tensor are packed together, for buffers and for uniform blocks, which saves passes
  * for each but the first, where there is room. */
 static void test_joined(void **state) {

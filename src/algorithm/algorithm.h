@@ -77,9 +77,10 @@ tsr_args_channels tsr_conv_channels(const tsr_conv_weights *weights);
 /* Of the latest pass, which it returns: it may have moved. */
 tsr_pass *tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *weights);
 
-/* A pass of a convolution in groups of whole tiles, of one tap, whose pixels are those of `input`;
- * only the scales of its weights are conv's. The caller gives it the table: entry t * tiles + i has
- * the four texels between output tile t and the i-th input tile of its group. */
+/* A pass of a convolution in groups of whole tiles, of one tap, whose pixels are those of `input`,
+ * without split-K. conv: whose weights these are, no integers in blocks. The caller gives it the
+ * table: entry t * tiles + i has the four texels between output tile t and the i-th input tile of
+ * its group. */
 tsr_pass *tsr_pointwise_pass(tsr_plan *plan, int input, int output, const tsr_convolution *conv,
                              tsr_args_channels channels);
 

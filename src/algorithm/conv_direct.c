@@ -175,9 +175,9 @@ static tsr_tensor_arg tensor_arg(bool reads, const tsr_convolution *c) {
 
 /* ---- convolutions ---------------------------------------------------------------------------- */
 
-/* A kernel of one tap needs no places of a row: its pixels are in the input where they are in the
- * output. A software rasteriser then takes 0.6 times as long. */
-static reading read_pixels(const tsr_plan *plan, const tsr_convolution *c, reading by) {
+/* A kernel of one tap reads single pixels, for which a row's places are not needed: without them a
+ * software rasteriser takes 0.6 times as long. */
+static reading choose_reading(const tsr_plan *plan, const tsr_convolution *c, reading by) {
     bool one_tap = tsr_is_pointwise(&c->window) && !tsr_shares_texels(c);
     return plan->device.software && one_tap ? BY_TAPS : by;
 }
@@ -186,10 +186,11 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     const tsr_window *w = &p->conv.window;
     int output = tsr_problem_output(plan, p, 1);
     const row_form f =
-        choose_row(w, tsr_plan_layout(plan, output), read_pixels(plan, &p->conv, by));
+        choose_row(w, tsr_plan_layout(plan, output), choose_reading(plan, &p->conv, by));
     const split s = split_conv(plan, &p->conv, tsr_plan_layout(plan, output), by, busy);
     tsr_convolution conv = p->conv;
     bool shared = tsr_shares_texels(&conv);
+    bool pointwise = !f.row && !shared && tsr_is_pointwise(w);
     bool whole = by == BY_TAPS && !shared; /* all four channels of a texel are read at once */
     float scale = whole ? tsr_half_products(plan, &conv) : 0;
     tsr_conv_weights weights = tsr_pack_conv_weights(plan, &conv, f.taps, f.chunks, false);
@@ -199,16 +200,18 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
         .W = tensor_arg(computed, &conv), .COMPUTED = TSR_INT(computed), .TAPS = TSR_INT(f.taps),
-        .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(!f.row && !shared && tsr_is_pointwise(w)),
-        .GROUPED = TSR_INT(w->group > 1), .SHARED = TSR_INT(shared),
-        .HALF_PRODUCTS = TSR_INT(scale != 0), .DOTS = TSR_INT(weights.dots),
-        .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
+        .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(pointwise), .GROUPED = TSR_INT(w->group > 1),
+        .SHARED = TSR_INT(shared), .HALF_PRODUCTS = TSR_INT(scale != 0),
+        .DOTS = TSR_INT(weights.dots), .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
         .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
         .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
         .channels = tsr_conv_channels(&weights), .split = split_args(plan, &s, output));
     if (!computed)
         pass = tsr_pass_conv_weights(plan, pass, &weights);
-    count_loops(plan, &f, s.tiles, w->kernel[0]);
+    if (pointwise)
+        tsr_plan_loops(plan, 1, 1, (int64_t[]){s.tiles});
+    else
+        count_loops(plan, &f, s.tiles, w->kernel[0]);
     return tsr_split_sum(plan, pass, output, s.count);
 }
 

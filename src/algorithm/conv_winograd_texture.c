@@ -4,8 +4,8 @@
  * it is F(2x2, 3x3), or F(3x3, 2x2), which has the same input transform.
  *
  * The phases of a transposed convolution read the same transformed tiles, and are output channels
- * of one product. Where a phase's padding is smaller than the first one's, its pixels begin with
- * the second one of a tile. */
+ * of one product. Tiles begin where the first phase's padding has them: of a phase with one pixel
+ * less of padding, a tile's first pixel is the one before. */
 #include "algorithm/packed_weights.h"
 #include "algorithm/winograd.h"
 
@@ -17,11 +17,11 @@ enum { POSITIONS = 4, ALL_POSITIONS = POSITIONS * POSITIONS };
 
 typedef struct conv {
     tsr_phases p;
-    int64_t taps, pixels;     /* of a tile's row: 3 and 2, or 2 and 3 */
-    int64_t tiles[2];         /* rows, columns of an image */
-    int64_t inputs, outputs;  /* channel tiles of a position: those of the input modulo each stride,
-                                 of the output in each phase */
-    tsr_layout input, output; /* of the transformed tiles, of the products */
+    int64_t taps, pixels; /* of a tile's row: 3 and 2, or 2 and 3 */
+    int64_t tiles[2];     /* rows, columns of an image */
+    /* Channel tiles of a position: of the input modulo each stride, of the output's phases. */
+    int64_t inputs, outputs;
+    tsr_layout input, output;   /* of the transformed tiles, of the products */
     float filter[POSITIONS][3]; /* factors of the taps in each position */
     tsr_table_size size;        /* of the weights */
 } conv;
@@ -34,12 +34,19 @@ static tsr_shape shape_of(const conv *w, int64_t channel_tiles) {
         4, {w->p.images, ALL_POSITIONS * channel_tiles * 4, 1, w->tiles[0] * w->tiles[1]}};
 }
 
-static void place_tiles(conv *w) {
+/* Weights of a tap, or of a position, between four input and four output channels. */
+enum { BLOCK = 16, BLOCK_TEXELS = BLOCK / 4, MOST_TAPS = 3 };
+
+static int64_t count_blocks(const conv *w) {
+    return ALL_POSITIONS * w->inputs * w->outputs;
+}
+
+static void set_sizes(conv *w) {
     const tsr_phases *p = &w->p;
     w->pixels = POSITIONS + 1 - w->taps;
     for (int axis = 0; axis < 2; axis++) {
-        int shift = tsr_phases_pad(p, 0, axis) - tsr_phases_pad(p, p->count[axis] - 1, axis);
-        w->tiles[axis] = tsr_divide_up(p->size[axis] + shift, w->pixels);
+        int before = tsr_phases_pad(p, 0, axis) - tsr_phases_pad(p, p->count[axis] - 1, axis);
+        w->tiles[axis] = tsr_divide_up(p->size[axis] + before, w->pixels);
     }
     w->inputs = p->stride[0] * p->stride[1] * p->tiles;
     w->outputs = p->count[0] * p->count[1] * p->outputs;
@@ -48,19 +55,26 @@ static void place_tiles(conv *w) {
             (float)tsr_winograd_filter(w->pixels, w->taps, i / w->taps, i % w->taps);
 }
 
-/* Not with so few tiles that weights, of which there are 16 for 4 or 9, would be read for little;
- * nor where they need much memory: tensors are several times as large as the convolution's. */
+static bool fits_memory(const tsr_plan *plan, const conv *w) {
+    enum { MOST_BYTES = 32 << 20 };
+    return !plan->low_memory &&
+           tsr_layout_bytes(&w->input) + tsr_layout_bytes(&w->output) <= MOST_BYTES;
+}
+
+/* Sets both layouts, too. Not with few tiles: weights, 16 for 4 or 9 of them, would be read for
+ * little. Nor if the tensors are large, which are several times the convolution's input and output.
+ */
 static bool fits(const tsr_plan *plan, conv *w) {
-    enum { LEAST_TILES = 32, MOST_BYTES = 64 << 20, BLOCK_TEXELS = 4 };
+    enum { LEAST_TILES = 32 };
     const tsr_layout_limits *limits = &plan->limits;
     const tsr_shape input = shape_of(w, w->inputs), output = shape_of(w, w->outputs);
-    int64_t side = limits->max_texture_size,
-            texels = ALL_POSITIONS * w->inputs * w->outputs * BLOCK_TEXELS;
-    return w->tiles[0] * w->tiles[1] >= LEAST_TILES && texels <= side * side / 2 &&
+    int64_t side = limits->max_texture_size;
+    return w->tiles[0] * w->tiles[1] >= LEAST_TILES &&
+           count_blocks(w) * BLOCK_TEXELS <= side * side / 2 &&
            (!plan->max_loop_iterations || w->inputs < plan->max_loop_iterations / 2) &&
            tsr_layout_make(&input, limits, (tsr_layout_hint){0}, &w->input) == TSR_OK &&
            tsr_layout_make(&output, limits, (tsr_layout_hint){0}, &w->output) == TSR_OK &&
-           tsr_layout_bytes(&w->input) + tsr_layout_bytes(&w->output) <= MOST_BYTES;
+           fits_memory(plan, w);
 }
 
 static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
@@ -68,14 +82,11 @@ static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     if (!plan->device.software || plan->limits.half_only ||
         !tsr_winograd_phases(plan, problem, &w->p, &w->taps))
         return false;
-    place_tiles(w);
+    set_sizes(w);
     return fits(plan, w);
 }
 
 /* ---- weights --------------------------------------------------------------------------------- */
-
-/* Weights of a tap, or of a position, between four input and four output channels. */
-enum { BLOCK = 16, MOST_TAPS = 3 };
 
 /* The filter's matrix times `taps` blocks, `step` floats apart. */
 static void transform_taps(const conv *w, const float *taps, int64_t step,
@@ -137,10 +148,6 @@ static void pack(const void *data, int64_t first, int64_t count, float *texels) 
                     pack_block(w, input, output, texels);
 }
 
-static int64_t count_texels(const conv *w) {
-    return ALL_POSITIONS * w->inputs * w->outputs * (BLOCK / 4);
-}
-
 static void set_weights(tsr_plan *plan, tsr_pass *pass, const conv *w) {
     const tsr_weight_layout layout = {
         .tag = "winograd in a texture",
@@ -150,7 +157,8 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const conv *w) {
                              .width = w->size.width,
                              .height = w->size.height,
                              .format = tsr_weight_format(plan, &w->p.conv),
-                             .dense = (int64_t)w->size.width * w->size.height == count_texels(w)};
+                             .dense = (int64_t)w->size.width * w->size.height ==
+                                      count_blocks(w) * BLOCK_TEXELS};
     tsr_pass_packed_weights(plan, pass, &w->p.conv, &layout, table, w, sizeof *w);
 }
 
@@ -171,8 +179,8 @@ static int add_input_transform(tsr_plan *plan, const conv *w, int input) {
 static int add_products(tsr_plan *plan, conv *w, int tiles) {
     const tsr_shape shape = shape_of(w, w->outputs);
     int products = tsr_plan_tensor_inner(plan, &shape, (tsr_layout_hint){0});
-    w->size = tsr_table_entries(plan, tsr_weight_format(plan, &w->p.conv), BLOCK / 4,
-                                ALL_POSITIONS * w->inputs * w->outputs);
+    w->size =
+        tsr_table_entries(plan, tsr_weight_format(plan, &w->p.conv), BLOCK_TEXELS, count_blocks(w));
     const tsr_args_channels channels = {TSR_INT(w->inputs), TSR_INT(w->outputs * 4),
                                         TSR_INT(w->inputs * 4), TSR_INT(w->size.entries_log2)};
     set_weights(plan, tsr_pointwise_pass(plan, tiles, products, &w->p.conv, channels), w);
@@ -191,17 +199,27 @@ static tsr_pass *add_output_transform(tsr_plan *plan, const conv *w, int product
 
 /* ---- the algorithm --------------------------------------------------------------------------- */
 
-/* On llvmpipe, where direct kernels take longer for transposed convolutions' products. TEXEL: to
- * compute a texel of either tensor, and the output from it. PROGRAMS: what a few runs have to save,
- * as the first one compiles three programs. */
+/* Multiply-adds that a run has to save for each weight more than the convolution has: few of them
+ * then serve many pixels, and memory stays near the model's. Autotuning asks for no such thing. */
+static double price_of_weights(const conv *w) {
+    enum { WEIGHT = 130 };
+    const int64_t *kernel = w->p.conv.window.kernel;
+    double more = (double)(count_blocks(w) * BLOCK) -
+                  (double)(w->p.tiles * w->p.outputs * kernel[0] * kernel[1] * BLOCK);
+    return more * WEIGHT;
+}
+
+/* Measured on llvmpipe beside direct kernels, whose products (TSR_PRODUCT) take longer in
+ * transposed convolutions than in others: so these here count less. TEXEL: to compute a texel of
+ * either tensor, and the output from it. PROGRAMS: what a few runs have to save, as the first one
+ * compiles three programs. */
 static double cost_of(const conv *w) {
     enum { PRODUCT = 20, TRANSPOSED_PRODUCT = 16, TEXEL = 130, PROGRAMS = 32000000 };
     const tsr_layout *l = &w->input;
     double texels = (double)l->n * l->tile_w * l->planes * ALL_POSITIONS,
            inputs = (double)w->inputs, outputs = (double)w->outputs;
-    return PROGRAMS +
-           texels * (inputs * outputs * (w->p.transposed ? TRANSPOSED_PRODUCT : PRODUCT) +
-                     (inputs + outputs) * TEXEL);
+    double products = inputs * outputs * (w->p.transposed ? TRANSPOSED_PRODUCT : PRODUCT);
+    return texels * (products + (inputs + outputs) * TEXEL) + PROGRAMS + price_of_weights(w);
 }
 
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
@@ -209,7 +227,8 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
     if (!make(plan, p, &w))
         return false;
     *e = (tsr_estimate){.cost = cost_of(&w),
-                        .bytes = tsr_layout_bytes(&w.input) + tsr_layout_bytes(&w.output)};
+                        .bytes = tsr_layout_bytes(&w.input) + tsr_layout_bytes(&w.output),
+                        .live_texels = w.output.planes + TSR_TAP_TEXELS};
     return true;
 }
 

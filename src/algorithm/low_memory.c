@@ -112,7 +112,13 @@ static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *
 
 tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,
                                   tsr_plan **plan) {
-    TSR_TRY(tsr_plan_create(graph, options, plan));
+    tsr_status status = tsr_plan_create(graph, options, plan);
+    if (status == TSR_ERROR_OUT_OF_MEMORY && options->device.software) {
+        const tsr_plan_options less = with_less_memory(options);
+        status = tsr_plan_create(graph, &less, plan);
+    }
+    if (status != TSR_OK)
+        return status;
     if (options->device.software || options->keep_all || !needs_much(*plan))
         return TSR_OK;
     tsr_plan_options measured = *options;

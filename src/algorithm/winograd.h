@@ -5,7 +5,8 @@
 #include "algorithm/phases.h"
 
 /* The phases of a convolution whose weights are constant floats, and the taps of their rows and
- * columns modulo the stride, 2 or 3. False if it is none of these. */
+ * columns modulo the stride: 2 or 3. False for other weights or taps, with groups, dilation or
+ * phases without taps, or if the output fits no texture. */
 bool tsr_winograd_phases(const tsr_plan *plan, const tsr_problem *problem, tsr_phases *phases,
                          int64_t *taps);
 /* The factor of a tap in position k of the transformed filter, of F(pixels, taps): 2 pixels of 2 or

@@ -60,6 +60,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->profile = tsr_device_profile_make(TSR_GLSL, desc->kernels, info->is_cpu, family->fragments);
     d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
     d->profile.bins = llvmpipe;
+    d->profile.recompiles = llvmpipe;
     d->sample = d->profile.software;
     /* The kernels for small GPUs are tried on others with all that goes with them. */
     bool small = d->profile.fixed && d->profile.fragments.registers;

@@ -7,10 +7,11 @@ static tsr_status out_of_memory(void) {
     return tsr_fail(TSR_ERROR_OUT_OF_MEMORY, "no memory for the session");
 }
 
-static GLuint new_table(const tsr_pass *pass) {
+static GLuint new_table(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_table *t = &pass->table;
-    return tsr_pass_has_table_blocks(pass) ? tsr_buffer_blocks(tsr_packing_bytes(t), GL_STATIC_DRAW)
-                                           : tsr_texture_table(t->width, t->height, t->format);
+    return tsr_pass_has_table_blocks(pass)
+               ? tsr_buffer_blocks(tsr_packing_bytes(t), GL_STATIC_DRAW)
+               : tsr_texture_table(t->width, tsr_table_rows(plan, t), t->format);
 }
 
 /* From what was packed into the upload buffer. */
@@ -42,7 +43,7 @@ static tsr_status finish_table(tsr_runner *r, tsr_gles_packing *p) {
     const tsr_pass *pass = &r->base.plan->passes[p->pass];
     tsr_weights *weights = r->passes[p->pass].weights;
     if (!weights->handle.name)
-        weights->handle.name = new_table(pass);
+        weights->handle.name = new_table(r->base.plan, pass);
     if (r->base.options.prepare_in_steps &&
         !tsr_packing_work(&p->packing, r->building.steps.deadline))
         return TSR_NOT_READY;
@@ -143,7 +144,7 @@ static tsr_status separate_table(tsr_runner *r, int i) {
         return TSR_OK;
     tsr_gles_release_weights(r, i);
     p->weights = own;
-    own->handle.name = new_table(pass);
+    own->handle.name = new_table(r->base.plan, pass);
     *(tsr_pass_has_table_blocks(pass) ? &p->blocks : &p->table) = own->handle.name;
     return TSR_OK;
 }

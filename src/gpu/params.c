@@ -147,10 +147,10 @@ static void add_output(tsr_params *p, const tsr_layout *l) {
         add_texture(p, "O", l, l->tile_w, l->h);
 }
 
-static void add_table(tsr_params *p, const tsr_pass *pass) {
+static void add_table(tsr_params *p, const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_table *t = &pass->table;
     const float inverse[2] = {1.0f / (float)tsr_table_columns(t->width, t->format),
-                              1.0f / (float)t->height};
+                              1.0f / (float)tsr_table_rows(plan, t)};
     if (p->language == TSR_GLSL)
         name_components(p, "table", "_inverse", 'f', add_floats(p, inverse, 2, 2), 2);
     else
@@ -218,7 +218,7 @@ tsr_status tsr_params_make(const tsr_plan *plan, const tsr_pass *pass, tsr_param
     for (int i = 0; i < pass->source_count; i++)
         add_source(p, plan, names[i], pass->sources[i]);
     if (pass->kernel->table && pass->table.width)
-        add_table(p, pass);
+        add_table(p, plan, pass);
     for (int i = 0; i < pass->kernel->field_count; i++)
         add_field(p, plan, &pass->kernel->fields[i], &pass->args[i]);
     add_draws(p, pass->kernel);

@@ -131,18 +131,12 @@ static void place_slice(const packer *p, tsr_plan_tensor *t) {
     t->layout.texture_y = (int)slice.y;
 }
 
-static int no_power_of_two(int side, int most) {
-    return (side & (side - 1)) || side == most ? side : side + 1;
-}
-
-/* llvmpipe compiles a program again for textures whose sides are powers of two: none are. */
-static void avoid_powers(tsr_plan *plan, tsr_storage *s) {
-    const int most = plan->limits.max_texture_size;
-    if (!plan->device.bins || s->plain)
+static void choose_sides(tsr_plan *plan, tsr_storage *s) {
+    if (s->plain)
         return;
     plan->tensor_bytes -= tsr_storage_bytes(plan, s, s->texture_w, s->texture_h);
-    s->texture_w = no_power_of_two(s->texture_w, most);
-    s->texture_h = no_power_of_two(s->texture_h + TSR_ZERO_ROWS, most) - TSR_ZERO_ROWS;
+    s->texture_w = tsr_texture_side(plan, s->texture_w);
+    s->texture_h = tsr_texture_side(plan, s->texture_h + TSR_ZERO_ROWS) - TSR_ZERO_ROWS;
     plan->tensor_bytes += tsr_storage_bytes(plan, s, s->texture_w, s->texture_h);
 }
 
@@ -152,7 +146,7 @@ static void apply(const packer *p) {
     plan->storage_count = p->best.storage_count;
     plan->tensor_bytes = p->best.bytes;
     for (int i = 0; i < plan->storage_count; i++)
-        avoid_powers(plan, &plan->storages[i]);
+        choose_sides(plan, &plan->storages[i]);
     for (int i = 0; i < p->item_count; i++) {
         int tensor = p->items[i].tensor;
         place_tensor(p, &plan->tensors[tensor], &p->best.places[tensor]);

@@ -109,8 +109,11 @@ int tsr_plan_constant(tsr_plan *plan, const tsr_shape *shape, const void *elemen
     int tensor = tsr_plan_tensor_make(plan, shape, (tsr_layout_hint){0});
     if (!tensor)
         return 0;
+    tsr_layout *l = &plan->tensors[tensor].layout;
     plan->tensors[tensor].constant = align(plan, shape, elements);
-    plan->tensors[tensor].layout.format = TSR_TEXEL_F32; /* nothing renders to it */
+    l->format = TSR_TEXEL_F32; /* nothing renders to it */
+    if (!l->buffer)
+        l->texture_h = tsr_texture_side(plan, l->texture_h + TSR_ZERO_ROWS) - TSR_ZERO_ROWS;
     if (!plan->tensors[tensor].constant)
         tsr_plan_out_of_memory(plan);
     return plan->status == TSR_OK ? tensor : 0;

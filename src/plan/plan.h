@@ -168,6 +168,7 @@ typedef struct tsr_device_profile {
     unsigned allowed;      /* algorithms, by the caller's choice: src/algorithm/algorithm.h */
     bool software;         /* a software rasteriser */
     bool bins;             /* threads share a pass by bins: src/plan/bins.c */
+    bool recompiles;       /* programs for other sides of textures: see tsr_texture_side */
     bool specialize;       /* numbers classed as special are constants of programs */
     bool truncates_halves; /* what passes store in 16 bits is not rounded to nearest */
     bool fixed;            /* the caller chose the kernels: no fallback candidates */
@@ -297,6 +298,12 @@ tsr_status tsr_plan_place_slices(tsr_plan *plan);
 tsr_status tsr_plan_join_packings(tsr_plan *plan, uint64_t max_bytes);
 /* Bytes of a storage if it had w x h texels, with the rows of zeros below them. */
 uint64_t tsr_storage_bytes(const tsr_plan *plan, const tsr_storage *storage, int64_t w, int64_t h);
+/* The side of a texture that needs `side` texels. llvmpipe compiles a program again for each
+ * combination of textures' sides that are powers of two and that are not: there it is none, if one
+ * more texel fits the device's limit. Tables' columns are always a power of two. */
+int tsr_texture_side(const tsr_plan *plan, int side);
+/* Of the texture that holds it. */
+int tsr_table_rows(const tsr_plan *plan, const tsr_table *table);
 /* Planes of a storage of the tensor. */
 int tsr_plan_storage_planes(const tsr_plan_tensor *tensor);
 /* Storages and positions for all tensors that are alive in some pass, in few bytes: near

@@ -23,6 +23,17 @@ int tsr_table_columns(int width, tsr_table_format format) {
     return tsr_table_is_of_4(format) ? width / 4 : width;
 }
 
+int tsr_texture_side(const tsr_plan *plan, int side) {
+    const int larger = side == 1 ? 3 : side + 1;
+    bool is_power = (side & (side - 1)) == 0;
+    return plan->device.recompiles && is_power && larger <= plan->limits.max_texture_size ? larger
+                                                                                          : side;
+}
+
+int tsr_table_rows(const tsr_plan *plan, const tsr_table *table) {
+    return table->pack ? tsr_texture_side(plan, table->height) : table->height;
+}
+
 /* Rows follow each other in memory, so kernels that read a buffer need not know about them. */
 static tsr_table_size buffer_entries(tsr_plan *plan, tsr_table_format format, int block,
                                      int64_t count) {

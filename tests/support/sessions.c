@@ -4,6 +4,7 @@
 #include "support/random.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void expect_failure(tsr_status status, tsr_status expected, const char *words) {
@@ -59,6 +60,16 @@ tsr_model *load_as_file(const void *bytes, size_t size) {
 
 tsr_model *make_model(const char *text) {
     return load_written(onnx_case(13, text));
+}
+
+tsr_model *make_limited_model(const char *text, uint64_t max_bytes) {
+    size_t size;
+    uint8_t *bytes = onnx_case_bytes(13, text, &size);
+    tsr_model *model;
+    EXPECT_OK(
+        tsr_model_load_memory(bytes, size, &(tsr_model_desc){.max_bytes = max_bytes}, &model));
+    free(bytes);
+    return model;
 }
 
 tsr_device *make_device(const tsr_device_desc *desc) {

@@ -41,6 +41,8 @@ tsr_model *load_written(onnx_writer *writer);
 tsr_model *load_as_file(const void *bytes, size_t size);
 /* Of onnx_case() text, opset 13. */
 tsr_model *make_model(const char *text);
+/* The same, loaded with this tsr_model_desc.max_bytes; 0: the default. */
+tsr_model *make_limited_model(const char *text, uint64_t max_bytes);
 tsr_device *make_device(const tsr_device_desc *desc);
 tsr_session *make_session(tsr_device *device, const tsr_model *model, const tsr_session_desc *desc);
 

@@ -5,11 +5,11 @@ static unsigned sides(int width, int height) {
     return (unsigned)!(width & (width - 1)) << 1 | (unsigned)!(height & (height - 1));
 }
 
-static unsigned sides_of_table(const tsr_pass *pass) {
+static unsigned sides_of_table(const tsr_plan *plan, const tsr_pass *pass) {
     const tsr_table *t = &pass->table;
     return tsr_pass_has_table_blocks(pass)
                ? 0
-               : sides(tsr_table_columns(t->width, t->format), t->height);
+               : sides(tsr_table_columns(t->width, t->format), tsr_table_rows(plan, t));
 }
 
 static unsigned sides_of_source(const tsr_plan *plan, int tensor) {
@@ -33,7 +33,7 @@ uint64_t tsr_gles_variant(const tsr_backend_device *device, const tsr_plan *plan
                           const tsr_pass *pass) {
     if (!device->is_llvmpipe)
         return 0;
-    uint64_t variant = sides_of_table(pass);
+    uint64_t variant = sides_of_table(plan, pass);
     for (int i = 0; i < pass->source_count; i++)
         variant = variant << 2 | sides_of_source(plan, pass->sources[i]);
     return variant << 4 | count_targets(plan, pass);

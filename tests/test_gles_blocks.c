@@ -233,7 +233,7 @@ static void test_forms(void **state) {
 static filter draw_large_filter(random_source *r, int i) {
     filter f = draw_filter(r, i);
     for (int axis = 0; axis < 2; axis++) {
-        int out = random_int(r, 58, 70) + (f.taps == 2 ? 20 : 0), padding = f.pad + f.pad / 2;
+        int out = random_int(r, 44, 52) + (f.taps == 2 ? 24 : 0), padding = f.pad + f.pad / 2;
         f.size[axis] = f.transposed ? out : (out - 1) * f.stride + f.kernel - padding;
     }
     int parts = f.stride * f.stride; /* of the input, or phases */
@@ -251,12 +251,11 @@ static void test_texture_forms(void **state) {
     for (int i = 0; i < CASES; i++) {
         random_source r = random_from((uint32_t)next_case());
         filter f = draw_large_filter(&r, i);
-        tsr_precision precision = i % 5 ? TSR_PRECISION_FP32 : TSR_PRECISION_FP16;
         const case_text text = write(&f);
         winograd[f.transposed][f.taps - 2] +=
-            !strncmp(planned_kernels(text.text, limits, precision), "winograd_texture_input",
-                     strlen("winograd_texture_input"));
-        run_case(&(backend_case){.text = text.text, .limits = limits, .precision = precision});
+            !strncmp(planned_kernels(text.text, limits, TSR_PRECISION_FP32),
+                     "winograd_texture_input", strlen("winograd_texture_input"));
+        run_case(&(backend_case){.text = text.text, .limits = limits});
     }
     for (int i = 0; i < 4 && !is_replay(); i++)
         if (winograd[i % 2][i / 2] < OFTEN)
@@ -292,7 +291,7 @@ static void test_long_sums(void **state) {
     const backend_limits direct = {.kernels = "direct"};
     static const char *const texts[] = {"Conv x[1,50176,1,3] w{3,50176,1,1} -> y",
                                         "Conv x[1,44001,3,1] w{2,44001,1,1} -> y strides=2,1",
-                                        "Conv x[1,270000,1,1] w{1,270000,1,1} -> y"};
+                                        "Conv x[1,100001,1,1] w{1,100001,1,1} -> y"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         run_case(&(backend_case){.text = texts[i], .limits = direct});
     expect_no_failed_case();

@@ -77,9 +77,10 @@ static bool fits(const tsr_plan *plan, conv *w) {
            fits_memory(plan, w);
 }
 
+/* Tensors of 32 bits share no memory with those of 16, so there it would be used twice. */
 static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     *w = (conv){.taps = 0};
-    if (!plan->device.software || plan->limits.half_only ||
+    if (!plan->device.software || plan->half || plan->limits.half_only ||
         !tsr_winograd_phases(plan, problem, &w->p, &w->taps))
         return false;
     set_sizes(w);
@@ -199,14 +200,15 @@ static tsr_pass *add_output_transform(tsr_plan *plan, const conv *w, int product
 
 /* ---- the algorithm --------------------------------------------------------------------------- */
 
-/* Multiply-adds that a run has to save for each weight more than the convolution has: few of them
- * then serve many pixels, and memory stays near the model's. Autotuning asks for no such thing. */
-static double price_of_weights(const conv *w) {
-    enum { WEIGHT = 130 };
+/* Multiply-adds that a run has to save for each weight more than the convolution has, and for each
+ * byte of tensors: so memory stays near the model's. Autotuning asks for no such thing, nor does a
+ * caller who chooses kernels. */
+static double price_of_memory(const tsr_plan *plan, const conv *w, uint64_t bytes) {
+    enum { WEIGHT = 200, BYTE = 16 };
     const int64_t *kernel = w->p.conv.window.kernel;
-    double more = (double)(count_blocks(w) * BLOCK) -
-                  (double)(w->p.tiles * w->p.outputs * kernel[0] * kernel[1] * BLOCK);
-    return more * WEIGHT;
+    double weights = (double)(count_blocks(w) * BLOCK) -
+                     (double)(w->p.tiles * w->p.outputs * kernel[0] * kernel[1] * BLOCK);
+    return plan->device.fixed ? 0 : weights * WEIGHT + (double)bytes * BYTE;
 }
 
 /* Measured on llvmpipe beside direct kernels, whose products (TSR_PRODUCT) take longer in
@@ -219,15 +221,16 @@ static double cost_of(const conv *w) {
     double texels = (double)l->n * l->tile_w * l->planes * ALL_POSITIONS,
            inputs = (double)w->inputs, outputs = (double)w->outputs;
     double products = inputs * outputs * (w->p.transposed ? TRANSPOSED_PRODUCT : PRODUCT);
-    return texels * (products + (inputs + outputs) * TEXEL) + PROGRAMS + price_of_weights(w);
+    return texels * (products + (inputs + outputs) * TEXEL) + PROGRAMS;
 }
 
 static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e) {
     conv w;
     if (!make(plan, p, &w))
         return false;
-    *e = (tsr_estimate){.cost = cost_of(&w),
-                        .bytes = tsr_layout_bytes(&w.input) + tsr_layout_bytes(&w.output),
+    uint64_t bytes = tsr_layout_bytes(&w.input) + tsr_layout_bytes(&w.output);
+    *e = (tsr_estimate){.cost = cost_of(&w) + price_of_memory(plan, &w, bytes),
+                        .bytes = bytes,
                         .live_texels = w.output.planes + TSR_TAP_TEXELS};
     return true;
 }

@@ -112,8 +112,11 @@ static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *
 
 tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,
                                   tsr_plan **plan) {
-    tsr_status status = tsr_plan_create(graph, options, plan);
-    if (status == TSR_ERROR_OUT_OF_MEMORY && options->device.software) {
+    bool needs_more = false;
+    tsr_plan_options first = *options;
+    first.needs_more = &needs_more;
+    tsr_status status = tsr_plan_create(graph, &first, plan);
+    if (needs_more && options->device.software) {
         const tsr_plan_options less = with_less_memory(options);
         status = tsr_plan_create(graph, &less, plan);
     }

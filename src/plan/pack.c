@@ -131,12 +131,18 @@ static void place_slice(const packer *p, tsr_plan_tensor *t) {
     t->layout.texture_y = (int)slice.y;
 }
 
+/* A texel more than few of them would need much more memory. */
+static int choose_side(const tsr_plan *plan, int side) {
+    enum { FEW = 64 };
+    return side < FEW ? side : tsr_texture_side(plan, side);
+}
+
 static void choose_sides(tsr_plan *plan, tsr_storage *s) {
     if (s->plain)
         return;
     plan->tensor_bytes -= tsr_storage_bytes(plan, s, s->texture_w, s->texture_h);
-    s->texture_w = tsr_texture_side(plan, s->texture_w);
-    s->texture_h = tsr_texture_side(plan, s->texture_h + TSR_ZERO_ROWS) - TSR_ZERO_ROWS;
+    s->texture_w = choose_side(plan, s->texture_w);
+    s->texture_h = choose_side(plan, s->texture_h + TSR_ZERO_ROWS) - TSR_ZERO_ROWS;
     plan->tensor_bytes += tsr_storage_bytes(plan, s, s->texture_w, s->texture_h);
 }
 

@@ -163,16 +163,27 @@ typedef struct filter {
     int taps, stride, kernel, pad, size[2], batch, inputs, outputs;
 } filter;
 
+/* Of the input, for `out` rows or columns of the output, or of each phase of it. */
+static void set_size(filter *f, int axis, int out) {
+    int padding = f->pad + f->pad / 2;
+    f->size[axis] = f->transposed ? out : (out - 1) * f->stride + f->kernel - padding;
+}
+
+/* Was it chosen `least` times for convolutions and transposed ones, of 2 and of 3 taps? */
+static void expect_often(const char *form, int winograd[2][2], int least) {
+    for (int i = 0; i < 4 && !is_replay(); i++)
+        if (winograd[i % 2][i / 2] < least)
+            fail_msg("%s of %d taps was chosen %d times", form, 2 + i / 2, winograd[i % 2][i / 2]);
+}
+
 static filter draw_filter(random_source *r, int i) {
     static const int rows[] = {7, 8, 8, 15, 16};
     filter f = {.transposed = i % 2, .taps = 2 + i / 2 % 2, .batch = random_one_in(r, 4) ? 2 : 1};
     f.stride = random_int(r, 1, 3);
     f.kernel = f.taps * f.stride - (random_one_in(r, 2) ? random_int(r, 0, f.stride - 1) : 0);
     f.pad = random_int(r, 0, f.kernel - 1);
-    for (int axis = 0; axis < 2; axis++) {
-        int out = rows[random_int(r, 0, 4)], padding = f.pad + f.pad / 2;
-        f.size[axis] = f.transposed ? out : (out - 1) * f.stride + f.kernel - padding;
-    }
+    for (int axis = 0; axis < 2; axis++)
+        set_size(&f, axis, rows[random_int(r, 0, 4)]);
     f.inputs = random_one_in(r, 4) ? random_int(r, 1, 20) : random_int(r, 60, 130);
     f.outputs = f.taps == 2 ? random_int(r, 200, 420) : random_int(r, 40, 260);
     return f;
@@ -221,21 +232,17 @@ static void test_forms(void **state) {
             &(backend_case){.text = text.text, .limits = *draw_limits(i), .precision = precision});
     }
     expect_no_failed_case();
-    for (int i = 0; i < 4 && !is_replay(); i++)
-        if (winograd[i % 2][i / 2] < OFTEN)
-            fail_msg("Winograd's form of %d taps was chosen %d times", 2 + i / 2,
-                     winograd[i % 2][i / 2]);
+    expect_often("Winograd's form", winograd, OFTEN);
     if (!is_replay() && (weights < OFTEN || windows < OFTEN))
         fail_msg("blocks of weights were chosen %d times, of windows %d times", weights, windows);
 }
 
-/* The form of software rasterisers: with so many channels and pixels that it pays. */
+/* Filters with so many channels and pixels that, on a software rasteriser, the estimates choose
+ * Winograd's algorithm through textures. */
 static filter draw_large_filter(random_source *r, int i) {
     filter f = draw_filter(r, i);
-    for (int axis = 0; axis < 2; axis++) {
-        int out = random_int(r, 44, 52) + (f.taps == 2 ? 24 : 0), padding = f.pad + f.pad / 2;
-        f.size[axis] = f.transposed ? out : (out - 1) * f.stride + f.kernel - padding;
-    }
+    for (int axis = 0; axis < 2; axis++)
+        set_size(&f, axis, random_int(r, 44, 52) + (f.taps == 2 ? 24 : 0));
     int parts = f.stride * f.stride; /* of the input, or phases */
     f.inputs = random_int(r, 130, 180) / (f.transposed ? 1 : parts);
     f.outputs = random_int(r, 130, 180) / (f.transposed ? parts : 1);
@@ -257,10 +264,7 @@ static void test_texture_forms(void **state) {
                      "winograd_texture_input", strlen("winograd_texture_input"));
         run_case(&(backend_case){.text = text.text, .limits = limits});
     }
-    for (int i = 0; i < 4 && !is_replay(); i++)
-        if (winograd[i % 2][i / 2] < OFTEN)
-            fail_msg("the form of %d taps in textures was chosen %d times", 2 + i / 2,
-                     winograd[i % 2][i / 2]);
+    expect_often("Winograd's form in textures", winograd, OFTEN);
     expect_no_failed_case();
 }
 
@@ -284,7 +288,8 @@ static void test_little_memory(void **state) {
     expect_within(6 << 20, "conv_direct");
 }
 
-/* Of one tap, as long as a driver lets a loop be, and longer. */
+/* 1x1 convolutions of so many channels that a loop over them nears the driver's limit of
+ * iterations, and of more. */
 static void test_long_sums(void **state) {
     (void)state;
     need_backend("gles");

@@ -131,7 +131,7 @@ static void place_slice(const packer *p, tsr_plan_tensor *t) {
     t->layout.texture_y = (int)slice.y;
 }
 
-/* A texel more than few of them would need much more memory. */
+/* One more texel is much memory where a side has few. */
 static int choose_side(const tsr_plan *plan, int side) {
     enum { FEW = 64 };
     return side < FEW ? side : tsr_texture_side(plan, side);

@@ -313,6 +313,8 @@ static void windows(void **state) {
     refuse("Col2Im x[1,4,5] i(3,3) k(2,2) -> y", "4 blocks of 4 elements");
     refuse("Col2Im x[1,4,4] i(3,3) k(2) -> y", "differ in length");
     refuse("AffineGrid t[2,2,3] s(1,1,2,2) -> y", "matrices [2, 2, 3]");
+    refuse("CenterCropPad x[5,4] s(3,-9223372036854775808) -> y", "a size of -9223372036854775808");
+    refuse("CenterCropPad x[5,4] s(9223372036854775807,3) -> y", "a size of 9223372036854775807");
 }
 
 static void bad_quantization(void **state) {

@@ -199,11 +199,12 @@ void tsr_build_center_crop_pad(tsr_builder *b) {
         status = tsr_fail(TSR_ERROR_SHAPE, "%lld sizes for %d axes", (long long)count,
                           given ? given->count : shape->rank);
     for (int64_t i = 0; status == TSR_OK && i < count; i++) {
-        int64_t more = sizes[i] - shape->dim[axes[i]];
-        if (sizes[i] < 0 || sizes[i] > TSR_MAX_DIM)
+        if (sizes[i] < 0 || sizes[i] > TSR_MAX_DIM) {
             status = tsr_fail(TSR_ERROR_SHAPE, "a size of %lld", (long long)sizes[i]);
-        else
-            pads[axes[i]] = more < 0 ? -(-more / 2) : more / 2;
+            break;
+        }
+        const int64_t more = sizes[i] - shape->dim[axes[i]];
+        pads[axes[i]] = more / 2;
         pads[shape->rank + axes[i]] = more - pads[axes[i]];
     }
     if (status != TSR_OK)

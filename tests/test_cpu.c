@@ -384,6 +384,12 @@ static void test_made_tensors(void **state) {
     op("Range", "a,e,d");
     expect_ints(TSR_DTYPE_I64, SHAPE(3), INTS(5, 3, 1));
     begin(11);
+    ints("a", SHAPE(1), INTS(-INT64_MAX));
+    ints("e", SHAPE(1), INTS(INT64_MAX));
+    ints("d", SHAPE(1), INTS(INT64_MAX / 2 + 1));
+    op("Range", "a,e,d");
+    expect_ints(TSR_DTYPE_I64, SHAPE(4), INTS(-INT64_MAX, -(INT64_MAX / 2), 1, INT64_MAX / 2 + 2));
+    begin(11);
     floats("a", SCALAR, FLOATS(1));
     floats("e", SCALAR, FLOATS(1e9f));
     floats("d", SCALAR, FLOATS(1));

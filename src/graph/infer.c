@@ -181,6 +181,24 @@ tsr_status tsr_normalize_axis(int64_t axis, int limit, int *result) {
     return TSR_OK;
 }
 
+tsr_status tsr_read_ints(const tsr_node *node, const char *name, int count, int64_t min,
+                         int64_t *result, bool *found) {
+    int given;
+    const int64_t *ints = tsr_attr_ints(node, name, &given);
+    *found = ints != NULL;
+    if (!ints)
+        return TSR_OK;
+    if (given != count)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s has %d elements instead of %d", name, given,
+                        count);
+    for (int i = 0; i < count; i++) {
+        if (ints[i] < min || ints[i] > TSR_MAX_DIM)
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s[%d] is %" PRId64, name, i, ints[i]);
+        result[i] = ints[i];
+    }
+    return TSR_OK;
+}
+
 tsr_status tsr_read_axes(const int64_t *axes, int64_t count, int rank, int result[TSR_MAX_RANK]) {
     if (count > rank)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "%" PRId64 " axes are given for %d dimensions",

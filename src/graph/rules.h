@@ -38,6 +38,10 @@ tsr_status tsr_require_scalar(const tsr_value *value);
 /* The index of a string attribute's value among names; names[0] is the default. */
 tsr_status tsr_read_choice(const tsr_node *node, const char *attr, const char *const *names,
                            int count, int *choice);
+/* The `count` integers of an attribute, each from min to TSR_MAX_DIM; if the attribute is absent,
+ * *found is false and result is as it was. */
+tsr_status tsr_read_ints(const tsr_node *node, const char *name, int count, int64_t min,
+                         int64_t *result, bool *found);
 /* count distinct axes of a tensor of the given rank, made non-negative. */
 tsr_status tsr_read_axes(const int64_t *axes, int64_t count, int rank, int result[TSR_MAX_RANK]);
 

@@ -14,26 +14,6 @@ static bool is_pool(const tsr_node *node) {
            node->op == TSR_OP_MaxPoolGrad;
 }
 
-/* Reads `count` integers, each from min to TSR_MAX_DIM; if the attribute is absent, *found is
- * false and nothing is set. */
-static tsr_status read_ints(const tsr_node *node, const char *name, int count, int64_t min,
-                            int64_t *result, bool *found) {
-    int given;
-    const int64_t *ints = tsr_attr_ints(node, name, &given);
-    *found = ints != NULL;
-    if (!ints)
-        return TSR_OK;
-    if (given != count)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s has %d elements instead of %d", name, given,
-                        count);
-    for (int i = 0; i < count; i++) {
-        if (ints[i] < min || ints[i] > TSR_MAX_DIM)
-            return tsr_fail(TSR_ERROR_INVALID_MODEL, "%s[%d] is %" PRId64, name, i, ints[i]);
-        result[i] = ints[i];
-    }
-    return TSR_OK;
-}
-
 int tsr_window_axis(const tsr_window *window, int i) {
     return window->spatial_rank == TSR_WINDOW_AXES ? (i + TSR_DEPTH) % TSR_WINDOW_AXES
                                                    : 2 - window->spatial_rank + i;
@@ -43,7 +23,7 @@ int tsr_window_axis(const tsr_window *window, int i) {
 static tsr_status read_axes(const tsr_node *node, const char *name, const tsr_window *window,
                             int64_t min, int64_t result[TSR_WINDOW_AXES], bool *found) {
     int64_t given[TSR_WINDOW_AXES];
-    TSR_TRY(read_ints(node, name, window->spatial_rank, min, given, found));
+    TSR_TRY(tsr_read_ints(node, name, window->spatial_rank, min, given, found));
     for (int i = 0; i < window->spatial_rank && *found; i++)
         result[tsr_window_axis(window, i)] = given[i];
     return TSR_OK;
@@ -89,7 +69,7 @@ static tsr_status read_weights(const tsr_graph *graph, const tsr_node *node, tsr
     TSR_TRY(tsr_require_rank(w, rank + 2, rank + 2));
     int64_t declared[TSR_WINDOW_AXES];
     bool found;
-    TSR_TRY(read_ints(node, "kernel_shape", rank, 1, declared, &found));
+    TSR_TRY(tsr_read_ints(node, "kernel_shape", rank, 1, declared, &found));
     for (int i = 0; i < rank; i++) {
         int64_t size = w->shape.dim[2 + i];
         if (size < 1 || (found && declared[i] != size))
@@ -133,7 +113,7 @@ static tsr_status read_pads(const tsr_node *node, tsr_window *window) {
     int rank = window->spatial_rank;
     int64_t pads[2 * TSR_WINDOW_AXES]; /* all begins, then all ends */
     bool found;
-    TSR_TRY(read_ints(node, "pads", 2 * rank, 0, pads, &found));
+    TSR_TRY(tsr_read_ints(node, "pads", 2 * rank, 0, pads, &found));
     for (int i = 0; i < rank && found; i++) {
         int axis = tsr_window_axis(window, i);
         window->pad_begin[axis] = pads[i];

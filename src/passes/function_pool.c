@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "graph/rules.h"
 
+#include <string.h>
+
 static const tsr_value *input(const tsr_builder *b, int i) {
     return tsr_node_in(b->graph, b->node, i);
 }
@@ -111,40 +113,52 @@ void tsr_build_byte_max_pool(tsr_builder *b) {
 
 /* ---- MaxUnpool ---- */
 
-/* Elements at their places in an image of zeros, of the size that a pool of this kind had; a larger
- * output_shape adds rows and columns. */
+/* The shape of the image that a pool of this kind had, and the pads at its end that make it as
+ * large as output_shape. */
+static tsr_status read_unpooled(const tsr_builder *b, tsr_shape *whole, int64_t *more) {
+    const tsr_value *x = input(b, 0);
+    int64_t kernel[TSR_MAX_RANK], strides[TSR_MAX_RANK], pads[2 * TSR_MAX_RANK] = {0};
+    const int64_t *given = NULL;
+    int64_t count = 0;
+    bool found;
+    TSR_TRY(tsr_require_rank(x, 3, TSR_MAX_RANK));
+    const int spatial = x->shape.rank - 2;
+    for (int i = 0; i < spatial; i++)
+        strides[i] = 1;
+    TSR_TRY(tsr_read_ints(b->node, "strides", spatial, 1, strides, &found));
+    TSR_TRY(tsr_read_ints(b->node, "pads", 2 * spatial, 0, pads, &found));
+    TSR_TRY(tsr_read_ints(b->node, "kernel_shape", spatial, 1, kernel, &found));
+    if (!found)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it has no kernel_shape");
+    if (!tsr_shape_equal(&input(b, 1)->shape, &x->shape))
+        return tsr_fail(TSR_ERROR_SHAPE, "indices of shape %s",
+                        tsr_shape_text(&input(b, 1)->shape));
+    if (input(b, 2))
+        TSR_TRY(tsr_node_const_ints(b->graph, b->node, 2, &given, &count));
+    if (given && count != x->shape.rank)
+        return tsr_fail(TSR_ERROR_SHAPE, "output_shape of %lld axes", (long long)count);
+    *whole = x->shape;
+    for (int i = 0; i < spatial; i++) {
+        const int axis = 2 + i;
+        const int64_t size =
+            (x->shape.dim[axis] - 1) * strides[i] + kernel[i] - pads[i] - pads[spatial + i];
+        if (size < 1 || size > TSR_MAX_DIM)
+            return tsr_fail(TSR_ERROR_SHAPE, "a size of %lld along axis %d", (long long)size, axis);
+        if (given && (given[axis] < size || given[axis] > TSR_MAX_DIM))
+            return tsr_fail(TSR_ERROR_SHAPE, "output_shape[%d] is %lld for a size of %lld", axis,
+                            (long long)given[axis], (long long)size);
+        whole->dim[axis] = size;
+        more[x->shape.rank + axis] = given ? given[axis] - size : 0;
+    }
+    return TSR_OK;
+}
+
+/* Elements at their places in an image of zeros. */
 void tsr_build_max_unpool(tsr_builder *b) {
     const tsr_shape shape = input(b, 0)->shape;
-    const int spatial = shape.rank - 2;
-    int count[3];
-    const int64_t *kernel = tsr_attr_ints(b->node, "kernel_shape", &count[0]),
-                  *strides = tsr_attr_ints(b->node, "strides", &count[1]),
-                  *pads = tsr_attr_ints(b->node, "pads", &count[2]), *given = NULL;
-    int64_t given_count = 0;
-    tsr_build_fail(b, tsr_require_rank(input(b, 0), 3, TSR_MAX_RANK));
-    if (b->status == TSR_OK && (count[0] != spatial || (strides && count[1] != spatial) ||
-                                (pads && count[2] != 2 * spatial)))
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL,
-                                   "kernel_shape, strides or pads do not fit %s",
-                                   tsr_shape_text(&shape)));
-    if (b->status == TSR_OK && !tsr_shape_equal(&input(b, 1)->shape, &shape))
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "indices of shape %s",
-                                   tsr_shape_text(&input(b, 1)->shape)));
-    if (b->status == TSR_OK && input(b, 2))
-        tsr_build_fail(b, tsr_node_const_ints(b->graph, b->node, 2, &given, &given_count));
-    tsr_shape whole = shape;
+    tsr_shape whole;
     int64_t more[2 * TSR_MAX_RANK] = {0};
-    for (int i = 0; b->status == TSR_OK && i < spatial; i++) {
-        whole.dim[2 + i] = (shape.dim[2 + i] - 1) * (strides ? strides[i] : 1) + kernel[i] -
-                           (pads ? pads[i] + pads[spatial + i] : 0);
-        bool fits = !given || (given_count == shape.rank && given[2 + i] >= whole.dim[2 + i] &&
-                               given[2 + i] <= TSR_MAX_DIM);
-        if (!fits || whole.dim[2 + i] < 1 || whole.dim[2 + i] > TSR_MAX_DIM)
-            tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE,
-                                       "output_shape, or a size of %lld along axis %d",
-                                       (long long)whole.dim[2 + i], 2 + i));
-        more[shape.rank + 2 + i] = given ? given[2 + i] - whole.dim[2 + i] : 0;
-    }
+    tsr_build_fail(b, read_unpooled(b, &whole, more));
     if (b->status != TSR_OK)
         return;
     const int64_t all = tsr_shape_count(&whole);
@@ -159,62 +173,71 @@ void tsr_build_max_unpool(tsr_builder *b) {
 
 /* ---- Col2Im ---- */
 
-static int64_t int_or(const int64_t *list, int i, int64_t usual) {
-    return list ? list[i] : usual;
+/* Lengths of the spatial axes of a Col2Im. */
+typedef struct blocks {
+    int axes;
+    int64_t image[3], block[3], columns[3]; /* columns: how many blocks fit along an axis */
+    int64_t extra[3];                       /* pixels behind the last block */
+    int64_t elements, count;                /* of a block; blocks of an image */
+} blocks;
+
+static tsr_status read_blocks(const tsr_builder *b, blocks *read) {
+    const int64_t *image, *block;
+    int64_t axes, block_axes, steps[3] = {1, 1, 1}, gaps[3] = {1, 1, 1}, pads[6] = {0};
+    bool found;
+    TSR_TRY(tsr_require_float(b->graph, b->node, 1));
+    TSR_TRY(tsr_require_rank(input(b, 0), 3, 3));
+    TSR_TRY(tsr_node_const_ints(b->graph, b->node, 1, &image, &axes));
+    TSR_TRY(tsr_node_const_ints(b->graph, b->node, 2, &block, &block_axes));
+    if (axes < 1 || axes > 3 || block_axes != axes)
+        return tsr_fail(TSR_ERROR_INVALID_MODEL, "image_shape and block_shape differ in length, or "
+                                                 "have more than 3 axes");
+    *read = (blocks){.axes = (int)axes, .elements = 1, .count = 1};
+    TSR_TRY(tsr_read_ints(b->node, "strides", read->axes, 1, steps, &found));
+    TSR_TRY(tsr_read_ints(b->node, "dilations", read->axes, 1, gaps, &found));
+    TSR_TRY(tsr_read_ints(b->node, "pads", 2 * read->axes, 0, pads, &found));
+    for (int i = 0; i < read->axes; i++) {
+        if (block[i] < 1 || block[i] > TSR_MAX_DIM / read->elements || image[i] < 1 ||
+            image[i] > TSR_MAX_DIM)
+            return tsr_fail(TSR_ERROR_INVALID_MODEL, "a size along axis %d", i);
+        const int64_t room =
+                          image[i] + pads[i] + pads[read->axes + i] - gaps[i] * (block[i] - 1) - 1,
+                      columns = room < 0 ? 0 : room / steps[i] + 1;
+        if (columns < 1 || columns > TSR_MAX_DIM / read->count)
+            return tsr_fail(TSR_ERROR_SHAPE, "%lld blocks along axis %d", (long long)columns, i);
+        read->image[i] = image[i];
+        read->block[i] = block[i];
+        read->columns[i] = columns;
+        read->extra[i] = room % steps[i];
+        read->elements *= block[i];
+        read->count *= columns;
+    }
+    return TSR_OK;
 }
 
 /* A transposed convolution whose weights put each element of a block at its place. */
 void tsr_build_col2im(tsr_builder *b) {
     const tsr_shape shape = input(b, 0)->shape;
-    const int64_t *image = NULL, *block = NULL;
-    int64_t axes = 0, block_axes = 0;
-    int count[3];
-    const int64_t *dilations = tsr_attr_ints(b->node, "dilations", &count[0]),
-                  *strides = tsr_attr_ints(b->node, "strides", &count[1]),
-                  *pads = tsr_attr_ints(b->node, "pads", &count[2]);
-    tsr_build_fail(b, tsr_require_float(b->graph, b->node, 1));
-    tsr_build_fail(b, tsr_require_rank(input(b, 0), 3, 3));
-    if (b->status == TSR_OK)
-        tsr_build_fail(b, tsr_node_const_ints(b->graph, b->node, 1, &image, &axes));
-    if (b->status == TSR_OK)
-        tsr_build_fail(b, tsr_node_const_ints(b->graph, b->node, 2, &block, &block_axes));
-    if (b->status == TSR_OK &&
-        (axes < 1 || axes > 3 || block_axes != axes || (dilations && count[0] != axes) ||
-         (strides && count[1] != axes) || (pads && count[2] != 2 * axes)))
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL,
-                                   "image_shape, block_shape, dilations, pads or strides differ in "
-                                   "length, or have more than 3 axes"));
+    blocks read;
+    tsr_build_fail(b, read_blocks(b, &read));
     if (b->status != TSR_OK)
         return;
-    int64_t elements = 1, blocks = 1, extra[3];
-    tsr_shape weights = {.rank = (int)axes + 2, .dim = {0, 1}}, columns = {.rank = (int)axes + 2},
-              whole = {.rank = (int)axes + 2};
-    for (int i = 0; i < axes && b->status == TSR_OK; i++) {
-        const int64_t step = int_or(strides, i, 1), gap = int_or(dilations, i, 1),
-                      padding = int_or(pads, i, 0) + int_or(pads, i + (int)axes, 0);
-        if (block[i] < 1 || block[i] > TSR_MAX_DIM / elements || image[i] < 1 ||
-            image[i] > TSR_MAX_DIM || step < 1 || step > TSR_MAX_DIM || gap < 1 ||
-            gap > TSR_MAX_DIM || padding < -TSR_MAX_DIM || padding > TSR_MAX_DIM) {
-            tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "a size along axis %d", i));
-            return;
-        }
-        const int64_t room = image[i] + padding - gap * (block[i] - 1) - 1;
-        columns.dim[2 + i] = room < 0 ? 0 : room / step + 1;
-        extra[i] = room < 0 ? 0 : room % step;
-        elements *= block[i];
-        blocks *= columns.dim[2 + i];
-        weights.dim[2 + i] = block[i];
-        whole.dim[2 + i] = image[i];
-    }
-    if (shape.dim[1] % elements || shape.dim[2] != blocks || blocks == 0) {
+    const int64_t elements = read.elements;
+    if (shape.dim[1] % elements || shape.dim[2] != read.count) {
         tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "%s is not %lld blocks of %lld elements",
-                                   tsr_shape_text(&shape), (long long)blocks, (long long)elements));
+                                   tsr_shape_text(&shape), (long long)read.count,
+                                   (long long)elements));
         return;
     }
+    tsr_shape weights = {.rank = read.axes + 2, .dim = {elements, 1}},
+              columns = {.rank = read.axes + 2}, whole = {.rank = read.axes + 2};
+    memcpy(weights.dim + 2, read.block, sizeof read.block);
+    memcpy(columns.dim + 2, read.columns, sizeof read.columns);
+    memcpy(whole.dim + 2, read.image, sizeof read.image);
     whole.dim[0] = shape.dim[0];
     whole.dim[1] = shape.dim[1] / elements;
     columns.dim[0] = whole.dim[0] * whole.dim[1];
-    columns.dim[1] = weights.dim[0] = elements;
+    columns.dim[1] = elements;
     float *places = tsr_build_elements(b, elements * elements, sizeof *places);
     if (!places)
         return;
@@ -223,7 +246,7 @@ void tsr_build_col2im(tsr_builder *b) {
     const int inputs[] = {
         tsr_build_reshape(b, b->node->inputs[0], &columns),
         tsr_add_constant(b->graph, b->node->name, "places", input(b, 0)->dtype, &weights, places)};
-    tsr_attr attrs[4] = {tsr_build_ints_attr(b, "output_padding", (int)axes, extra)};
+    tsr_attr attrs[4] = {tsr_build_ints_attr(b, "output_padding", read.axes, read.extra)};
     int attr_count = 1;
     static const char *const names[] = {"dilations", "pads", "strides"};
     for (int i = 0; i < 3; i++)

@@ -44,6 +44,28 @@ static double number(const tsr_value *v) {
                                         : (double)*(const int64_t *)v->data;
 }
 
+static uint64_t integer(const tsr_value *v) {
+    const int64_t *data = v->data;
+    return (uint64_t)*data;
+}
+
+/* How many numbers a range has; negative or NaN if that cannot be told. Differences of integers
+ * are unsigned, in which they are exact however far apart the integers lie. */
+static double range_length(const tsr_builder *b) {
+    const tsr_value *start = input(b, 0), *end = input(b, 1), *delta = input(b, 2);
+    double distance = number(end) - number(start), step = number(delta);
+    if (!isfinite(number(start)) || !isfinite(step) || step == 0)
+        return -1;
+    if (tsr_dtype_is_float(start->dtype))
+        return distance / step > 0 ? ceil(distance / step) : 0;
+    const int64_t first = (int64_t)integer(start), limit = (int64_t)integer(end);
+    if (step > 0 ? first >= limit : first <= limit)
+        return 0;
+    const uint64_t apart = integer(end) - integer(start), stride = integer(delta);
+    return step > 0 ? (double)((apart - 1) / stride) + 1
+                    : (double)((0 - apart - 1) / (0 - stride)) + 1;
+}
+
 static tsr_status check_range(const tsr_builder *b) {
     TSR_TRY(tsr_require_same_type(b->graph, b->node, 3));
     for (int i = 0; i < 3; i++) {
@@ -65,10 +87,8 @@ void tsr_build_range(tsr_builder *b) {
         return;
     }
     tsr_dtype dtype = input(b, 0)->dtype;
-    double start = number(input(b, 0)), delta = number(input(b, 2)),
-           count = ceil((number(input(b, 1)) - start) / delta);
-    count = count > 0 ? count : 0;
-    if (!isfinite(start) || !isfinite(delta) || delta == 0 || !(count <= TSR_MAX_DIM)) {
+    const double count = range_length(b);
+    if (!(count >= 0 && count <= TSR_MAX_DIM)) {
         tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "too many numbers, or none at all"));
         return;
     }
@@ -79,10 +99,10 @@ void tsr_build_range(tsr_builder *b) {
         return;
     for (int64_t i = 0; i < shape.dim[0]; i++)
         if (is_float)
-            ((float *)elements)[i] = (float)(start + (double)i * delta);
+            ((float *)elements)[i] = (float)(number(input(b, 0)) + (double)i * number(input(b, 2)));
         else
             ((int64_t *)elements)[i] =
-                *(const int64_t *)input(b, 0)->data + i * *(const int64_t *)input(b, 2)->data;
+                (int64_t)(integer(input(b, 0)) + (uint64_t)i * integer(input(b, 2)));
     give(b, tsr_add_constant(b->graph, b->node->name, "range", dtype, &shape, elements));
 }
 

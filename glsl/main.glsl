@@ -59,6 +59,15 @@ void main() {
     v${PLANES * (i + 1) + j} = tsr_more$i;
 #endfor
 #endfor
+#elif ELEMENT_FORM
+    for (int j = 0; j < PLANES; j++) {
+        o_texel.z = j;
+        vec4 v = kernel(n, t, y, min(x + j * PIXEL_STRIDE, u.O_W - 1));
+#for j PLANES - 1
+        v$j = v${j + 1};
+#endfor
+        v${PLANES - 1} = v; // after the last turn each is where it belongs
+    }
 #else
 #for j PLANES
     o_texel.z = $j;

@@ -64,7 +64,7 @@ declared matmul 'RANK' 'RANK SPARE' 'glsl/matmul.glsl does not use SPARE'
 declared copy BROADCAST 'BROADCAST BROADCAST' "'BROADCAST' is declared twice"
 declared normalize float flaot "'flaot' is no property of a kernel, nor a group"
 declared normalize 'float epsilon' 'float' "'float' needs something after it"
-declared copy 'glsl texel' 'glsl pixel' "'pixel' is no form: texel, row, entry"
+declared copy 'glsl texel' 'glsl pixel' "'pixel' is no form: texel, row, element, entry"
 declared conv_uniform_block pad_x 'pad_x spare' 'a draw has at most 4 arguments'
 declared conv_uniform_block uniform_block 'uniform_blocks' "'uniform_blocks' is no feature: uniform_block, workgroup_memory"
 mistake kernels.txt 'kernel reshape' 'kernel copy' 'kernel copy is declared twice'

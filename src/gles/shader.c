@@ -89,6 +89,7 @@ static int list_names(const tsr_plan *plan, const tsr_pass *pass, bool sample,
     tsr_constants_add(names, "TABLE_OF_4", tsr_table_is_of_4(pass->table.format));
     tsr_constants_add(names, "TABLE_NIBBLES", pass->table.format == TSR_TABLE_I4_OF_4);
     tsr_constants_add(names, "ROW_FORM", pass->kernel->glsl == TSR_FORM_ROW);
+    tsr_constants_add(names, "ELEMENT_FORM", pass->kernel->glsl == TSR_FORM_ELEMENT);
     return constants;
 }
 

@@ -61,7 +61,13 @@ enum {
 };
 
 /* What the kernel's file defines: see kernels.txt. */
-typedef enum tsr_form { TSR_FORM_NONE, TSR_FORM_TEXEL, TSR_FORM_ROW, TSR_FORM_ENTRY } tsr_form;
+typedef enum tsr_form {
+    TSR_FORM_NONE,
+    TSR_FORM_TEXEL,
+    TSR_FORM_ROW,
+    TSR_FORM_ELEMENT,
+    TSR_FORM_ENTRY
+} tsr_form;
 
 enum { TSR_MAX_DRAW_ARGS = 4 };
 

@@ -13,8 +13,8 @@ import re
 import sys
 import zlib
 
-FORMS = {"texel": "TSR_FORM_TEXEL", "row": "TSR_FORM_ROW", "entry": "TSR_FORM_ENTRY"}
-DEFINES = {"texel": r"\b(?:vec4|fn) kernel\(|^ *#include element\b", "row": r"\bvoid kernel_row\(",
+FORMS = {"texel": "TSR_FORM_TEXEL", "row": "TSR_FORM_ROW", "element": "TSR_FORM_ELEMENT", "entry": "TSR_FORM_ENTRY"}
+DEFINES = {"texel": r"\b(?:vec4|fn) kernel\(|^ *#include element\b", "row": r"\bvoid kernel_row\(", "element": r"\bfloat element\(",
            "entry": r"\bfn main\("}
 NEEDS = {"uniform_block": "TSR_NEEDS_UNIFORM_BLOCK", "workgroup_memory": "TSR_NEEDS_WORKGROUP_MEMORY"}
 CLASSES = {"input": "TSR_FIELD_INPUT", "block": "TSR_FIELD_INPUT", "literal": "TSR_FIELD_LITERAL",
@@ -32,7 +32,7 @@ TENSOR_FUNCTIONS = ["place", "origin", "cell", "texel", "fetch", "own", "pixel",
                     "read", "read_inside", "place_in", "place_first"]
 TENSOR_NAMES = ["LINEAR", "PLANES", "STRIDE", "SAME", "LOW", "TEXEL", "SCALED", "SHIFTED", "OWN", "BEFORE", "FIRST"]
 NAMES = {"glsl": ["PLANES", "PIXEL_STRIDE", "O_TEXEL", "O_LINEAR", "O_PADDED", "O_PADDING", "ONE_IMAGE", "SAMPLE", "REGISTERS", "HALF_ONLY", "TABLE_OF_4", "INPUTS", "SOURCES",
-                  "TABLE", "ROW_FORM", "DRAW"],
+                  "TABLE", "ROW_FORM", "ELEMENT_FORM", "DRAW"],
          "wgsl": ["INPUTS", "SOURCES", "O_TEXEL", "O_BYTES", "O_PADDING", "TABLE", "WORDS", "OWN_ENTRY"]}
 
 errors = []

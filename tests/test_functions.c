@@ -317,29 +317,7 @@ static void bad_windows(void **state) {
     refuse("Col2Im x[1,4,5] i(3,3) k(2,2) -> y", "4 blocks of 4 elements");
     refuse("Col2Im x[1,4,4] i(3,3) k(2) -> y", "differ in length");
     refuse("AffineGrid t[2,2,3] s(1,1,2,2) -> y", "matrices [2, 2, 3]");
-    refuse("CenterCropPad x[5,4] s(3,-9223372036854775808) -> y", "a size of -9223372036854775808");
-    refuse("CenterCropPad x[5,4] s(9223372036854775807,3) -> y", "a size of 9223372036854775807");
-    refuse("Col2Im x[1,4,4] i(3,3) k(2,2) -> y pads=9223372036854775807,1,1,1",
-           "pads[0] is 9223372036854775807");
-    refuse("Col2Im x[1,4,4] i(3,3) k(2,2) -> y dilations=1,-9223372036854775808",
-           "dilations[1] is -9223372036854775808");
-    refuse("Col2Im x[1,1,1] i(2147483647,2147483647,2147483647) k(1,1,1) -> y",
-           "2147483647 blocks along axis 1");
     refuse("Col2Im x[1,4,4] i(3,1) k(2,2) -> y", "0 blocks along axis 1");
-    const char *const unpools[][2] = {
-        {"strides=4611686018427387904,1 kernel_shape=2,2", "strides[0] is 4611686018427387904"},
-        {"pads=0,0,0,9223372036854775807 kernel_shape=2,2", "pads[3] is 9223372036854775807"},
-        {"kernel_shape=2,-9223372036854775808", "kernel_shape[1] is -9223372036854775808"},
-        {"strides=2147483647,1 kernel_shape=2,2", "a size of 2147483649 along axis 2"},
-    };
-    for (size_t i = 0; i < sizeof unpools / sizeof *unpools; i++) {
-        char text[160];
-        snprintf(text, sizeof text, "MaxUnpool x[1,1,2,2] i:int64[1,1,2,2] -> y %s", unpools[i][0]);
-        refuse(text, unpools[i][1]);
-    }
-    refuse(
-        "MaxUnpool x[1,1,2,2] i:int64[1,1,2,2] s(1,1,3,-9223372036854775808) -> y kernel_shape=2,2",
-        "output_shape[3] is -9223372036854775808 for a size of 3");
     refuse("MaxUnpool x[1,1,2,2] i:int64[1,1,2,2] s(3,3) -> y kernel_shape=2,2",
            "output_shape of 2 axes");
 }

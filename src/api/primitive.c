@@ -236,8 +236,7 @@ tsr_status tsr_primitive_get_report_sized(const tsr_primitive *primitive,
                                   .weight_bytes = all.weight_bytes,
                                   .allocated_bytes = all.allocated_bytes + bytes_apart(primitive),
                                   .kernel = node.kernel};
-    for (int i = 0; i < graph->node_count; i++)
-        known.macs += tsr_node_macs(graph, &graph->nodes[i]);
+    known.macs = tsr_graph_macs(graph);
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

@@ -25,8 +25,7 @@ tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *repo
                         .tune_ms = session->tuning.ms,
                         .calibrated_error = session->chosen ? session->storage.error : -1,
                         .precise_weights = session->chosen && session->storage.precise_weights};
-    for (int n = 0; n < graph->node_count; n++)
-        known.macs += tsr_node_macs(graph, &graph->nodes[n]);
+    known.macs = tsr_graph_macs(graph);
     session->device->backend->report(session->runner, &known);
     for (int v = 0; session->chosen && v < graph->value_count; v++)
         known.precise_tensors += session->storage.precise[v];

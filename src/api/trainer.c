@@ -355,8 +355,7 @@ tsr_status tsr_trainer_report_sized(const tsr_trainer *trainer, tsr_report *repo
                         .tuned_layers = trainer->tuning.measured,
                         .tune_ms = trainer->tuning.ms,
                         .calibrated_error = -1};
-    for (int n = 0; n < graph->node_count; n++)
-        known.macs += tsr_node_macs(graph, &graph->nodes[n]);
+    known.macs = tsr_graph_macs(graph);
     trainer->device->backend->report(trainer->runner, &known);
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;

@@ -21,6 +21,15 @@ int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node) {
     return macs[node->op] && is_complete ? macs[node->op](graph, node) : 0;
 }
 
+int64_t tsr_graph_macs(const tsr_graph *graph) {
+    int64_t sum = 0;
+    for (int n = 0; n < graph->node_count; n++) {
+        const int64_t macs = tsr_node_macs(graph, &graph->nodes[n]);
+        sum = macs > INT64_MAX - sum ? INT64_MAX : sum + macs;
+    }
+    return sum;
+}
+
 /* ---- operations on the CPU ---- */
 
 static double element_count(const tsr_value *value) {

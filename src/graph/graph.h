@@ -201,6 +201,8 @@ void tsr_op_params(const tsr_node *node, float param[2]);
 /* Multiply-adds of a node, counted from shapes; 0 for operators that are not sums of products
  * (TSR_MACS of ops.def). */
 int64_t tsr_node_macs(const tsr_graph *graph, const tsr_node *node);
+/* Of all nodes; INT64_MAX if there are more. */
+int64_t tsr_graph_macs(const tsr_graph *graph);
 /* Operations that a node takes on the CPU: its multiply-adds or the elements that its windows
  * cover, and the elements that it reads and writes. */
 double tsr_node_work(const tsr_graph *graph, const tsr_node *node);

@@ -28,18 +28,32 @@ static tsr_status check_slots(const char *what, const int *slots, int count, int
     return TSR_OK;
 }
 
-static tsr_status check_input_shapes(const tsr_graph *graph, const tsr_node *node) {
+/* Products of dimensions fit in an int64_t, also those of a tensor that is empty along another. */
+static bool strides_fit(const tsr_shape *shape) {
+    tsr_shape filled = *shape;
+    for (int i = 0; i < shape->rank; i++)
+        filled.dim[i] = shape->dim[i] ? shape->dim[i] : 1;
+    return tsr_shape_count(&filled) >= 0;
+}
+
+tsr_status tsr_check_input_shapes(const tsr_graph *graph, const tsr_node *node) {
     for (int i = 0; i < node->input_count; i++) {
         const tsr_value *value = tsr_node_in(graph, node, i);
         if (!value)
             continue;
-        if (tsr_shape_count(&value->shape) < 0)
-            return tsr_fail(TSR_ERROR_SHAPE, "the shape of input %d ('%s') is not known", i,
-                            value->name);
-        for (int axis = 0; axis < value->shape.rank; axis++)
+        bool known = value->shape.rank >= 0;
+        for (int axis = 0; axis < value->shape.rank; axis++) {
+            known = known && value->shape.dim[axis] >= 0;
             if (value->shape.dim[axis] > TSR_MAX_DIM)
                 return tsr_fail(TSR_ERROR_SHAPE, "dimension %d of input %d ('%s') is too large",
                                 axis, i, value->name);
+        }
+        if (!known)
+            return tsr_fail(TSR_ERROR_SHAPE, "the shape of input %d ('%s') is not known", i,
+                            value->name);
+        if (!strides_fit(&value->shape))
+            return tsr_fail(TSR_ERROR_SHAPE, "input %d ('%s') of shape %s has too many elements", i,
+                            value->name, tsr_shape_text(&value->shape));
     }
     return TSR_OK;
 }
@@ -52,7 +66,7 @@ static tsr_status infer(tsr_graph *graph, tsr_node *node) {
         check_slots("input", node->inputs, node->input_count, info->min_inputs, info->max_inputs));
     TSR_TRY(check_slots("output", node->outputs, node->output_count, info->min_outputs,
                         info->max_outputs));
-    TSR_TRY(check_input_shapes(graph, node));
+    TSR_TRY(tsr_check_input_shapes(graph, node));
     return rules[node->op](graph, node);
 }
 
@@ -89,7 +103,7 @@ tsr_status tsr_set_output(tsr_graph *graph, const tsr_node *node, int i, tsr_dty
         if (shape->dim[axis] < 0 || shape->dim[axis] > TSR_MAX_DIM)
             return tsr_fail(TSR_ERROR_SHAPE, "dimension %d of the result would be %" PRId64, axis,
                             shape->dim[axis]);
-    if (tsr_shape_count(shape) < 0)
+    if (!strides_fit(shape))
         return tsr_fail(TSR_ERROR_SHAPE, "a result of shape %s has too many elements",
                         tsr_shape_text(shape));
     tsr_value *out = tsr_node_out(graph, node, i);

@@ -201,6 +201,9 @@ tsr_status tsr_node_grid_sample(const tsr_graph *graph, const tsr_node *node,
  * TSR_ERROR_INVALID_MODEL if out of range. */
 tsr_status tsr_normalize_axis(int64_t axis, int limit, int *result);
 
+/* Each input's shape is known, and no dimension above TSR_MAX_DIM. */
+tsr_status tsr_check_input_shapes(const tsr_graph *graph, const tsr_node *node);
+
 /* A constant integer input as an array; fails if the input is absent, not constant or not integer.
  */
 tsr_status tsr_node_const_ints(const tsr_graph *graph, const tsr_node *node, int input,

@@ -44,6 +44,11 @@ static bool is_picture_axis(const tsr_field_map *map, int axis) {
 
 /* ---- results ---- */
 
+static bool is_in_bounds(const tsr_field *f) {
+    return f->unit <= MAX_NUMBER && f->step <= MAX_NUMBER && llabs(f->low) <= MAX_NUMBER &&
+           llabs(f->high) <= MAX_NUMBER;
+}
+
 /* Output i depends on the picture as the map says. */
 static tsr_status set(const walk *w, int i, const tsr_field_map *map) {
     int v = i < w->node->output_count ? w->node->outputs[i] : TSR_NONE;
@@ -52,8 +57,7 @@ static tsr_status set(const walk *w, int i, const tsr_field_map *map) {
     static const char too_large[] = "depends on too large a part of the picture";
     for (int a = 0; a < TSR_PICTURE_AXES; a++) {
         const tsr_field *f = &map->axis[a];
-        if (f->unit > MAX_NUMBER || f->step > MAX_NUMBER || llabs(f->low) > MAX_NUMBER ||
-            llabs(f->high) > MAX_NUMBER)
+        if (!is_in_bounds(f))
             return refuse(w, too_large);
         int64_t cycle = f->step / common_divisor(f->step, f->unit), *all = &w->fields->alignment[a];
         int64_t joined = *all / common_divisor(*all, cycle) * cycle;
@@ -90,7 +94,7 @@ static tsr_field compose(const tsr_field *own, const tsr_field *field) {
 
 /* ---- element by element ---- */
 
-/* Both on the same grid. */
+/* Both on the same grid; false if they are on two, or on one of too large numbers. */
 static bool join(tsr_field *a, const tsr_field *b) {
     if (a->axis != b->axis || a->step * b->unit != b->step * a->unit)
         return false;
@@ -100,7 +104,7 @@ static bool join(tsr_field *a, const tsr_field *b) {
     a->high = a->high * mine > b->high * other ? a->high * mine : b->high * other;
     a->step *= mine;
     a->unit = unit;
-    return true;
+    return is_in_bounds(a);
 }
 
 /* Input i, its axes those of the broadcast result. */

@@ -175,7 +175,7 @@ void tsr_build_if(tsr_builder *b) {
 
 typedef struct stack {
     const tsr_value *declared; /* what the body says that a row is */
-    int axis;
+    int64_t axis;
     bool prepends;
     int *rows;
     int count, room;
@@ -195,7 +195,7 @@ static void push_row(tsr_builder *b, stack *s, int row) {
 }
 
 /* The shape with an axis more; false with a failure. */
-static bool insert_axis(tsr_builder *b, const tsr_shape *shape, int axis, int64_t size,
+static bool insert_axis(tsr_builder *b, const tsr_shape *shape, int64_t axis, int64_t size,
                         tsr_shape *result) {
     int rank = shape->rank, at = 0;
     if (rank == TSR_MAX_RANK) {
@@ -377,7 +377,7 @@ static void build_scan(tsr_builder *b, scan *s, const int *inputs, int *outputs)
     if (b->status != TSR_OK)
         return;
     for (int i = 0; i < s->stacked; i++) {
-        stacks[i].axis = (int)list_item(b, "scan_output_axes", i, 0);
+        stacks[i].axis = list_item(b, "scan_output_axes", i, 0);
         stacks[i].prepends = list_item(b, "scan_output_directions", i, 0) == 1;
     }
     memcpy(outputs, inputs, (size_t)s->states * sizeof *outputs);

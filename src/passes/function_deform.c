@@ -17,6 +17,8 @@ static const tsr_value *input(const tsr_builder *b, int i) {
 
 static tsr_status check_taps(const tsr_value *value, const deform *d, int64_t each) {
     const int64_t *out = d->window.out, *kernel = d->window.kernel;
+    if (kernel[TSR_ROWS] * kernel[TSR_COLUMNS] > TSR_MAX_DIM / each / d->groups)
+        return tsr_fail(TSR_ERROR_SHAPE, "too many offsets");
     const tsr_shape wanted = {4,
                               {d->batch, d->groups * kernel[TSR_ROWS] * kernel[TSR_COLUMNS] * each,
                                out[TSR_ROWS], out[TSR_COLUMNS]}};
@@ -43,7 +45,7 @@ static tsr_status read_deform(const tsr_builder *b, deform *d) {
     TSR_TRY(tsr_node_window(b->graph, &conv, &d->window));
     d->batch = x->shape.dim[0];
     d->groups = tsr_attr_int(b->node, "offset_group", 1);
-    if (d->groups < 1 || x->shape.dim[1] % d->groups != 0)
+    if (d->groups < 1 || d->groups > TSR_MAX_DIM / 2 || x->shape.dim[1] % d->groups != 0)
         return tsr_fail(TSR_ERROR_INVALID_MODEL, "%lld groups of offsets for %lld channels",
                         (long long)d->groups, (long long)x->shape.dim[1]);
     d->group_channels = x->shape.dim[1] / d->groups;

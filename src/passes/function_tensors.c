@@ -299,7 +299,9 @@ void tsr_build_affine_grid(tsr_builder *b) {
     }
     grid.dim[1 + axes] = axes;
     const int64_t pixels = tsr_shape_count(&image);
-    float *points = pixels < 0 ? NULL : tsr_build_elements(b, pixels * (axes + 1), sizeof *points);
+    float *points = NULL;
+    if (pixels >= 0 && pixels <= TSR_MAX_DIM)
+        points = tsr_build_elements(b, pixels * (axes + 1), sizeof *points);
     if (!points) {
         tsr_build_fail(b, tsr_fail(TSR_ERROR_SHAPE, "too many pixels"));
         return;

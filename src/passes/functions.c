@@ -82,7 +82,7 @@ void tsr_build_group_normalization(tsr_builder *b) {
     const tsr_shape shape = *input_shape(b);
     const int *in = b->node->inputs;
     int64_t groups = tsr_attr_int(b->node, "num_groups", 0);
-    if (shape.rank < 2 || groups < 1 || shape.dim[1] % groups != 0) {
+    if (shape.rank < 2 || groups < 1 || groups > TSR_MAX_DIM || shape.dim[1] % groups != 0) {
         tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "%lld groups of the channels of %s",
                                    (long long)groups, tsr_shape_text(&shape)));
         return;

@@ -10,7 +10,10 @@ enum { MAX_FUNCTION_NODES = 1 << 17 };
 
 static tsr_status append_function(tsr_node_list *list, const tsr_node *node) {
     tsr_builder b = {.graph = list->graph, .node = node, .list = list};
-    tsr_build_function(&b);
+    if (node->op != TSR_OP_FunctionCall) /* what it is replaced by may not read all of its inputs */
+        b.status = tsr_check_input_shapes(list->graph, node);
+    if (b.status == TSR_OK)
+        tsr_build_function(&b);
     if (b.status == TSR_OK || b.told)
         return b.status;
     return tsr_fail_context(b.status, "%s: node '%s' (%s)", list->graph->file, node->name,

@@ -72,7 +72,7 @@ static tsr_dtype cut_type(char *name) {
 /* "1,C,8]": letters are symbolic. */
 static void add_graph_input(onnx_writer *writer, char *name, const char *dims) {
     int64_t sizes[MAX_LIST];
-    char names[8][16] = {""};
+    char names[8][48] = {""};
     int rank = 0;
     for (; *dims && *dims != ']'; dims += *dims == ',') {
         size_t length = strcspn(dims, ",]");

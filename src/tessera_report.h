@@ -27,6 +27,8 @@ typedef struct tsr_node_report {
     /* Of output. A GPU holds integers and booleans in floats, exactly up to 2^24. */
     tsr_dtype dtype;
     tsr_precision precision; /* in which output is stored: TSR_PRECISION_FP32 or _FP16 */
+    /* By Winograd's algorithm: pixels of a tile and taps of a filter, "F(2x2,3x3)"; else "". */
+    const char *winograd_tile;
 } tsr_node_report;
 
 typedef struct tsr_report {
@@ -79,6 +81,7 @@ typedef struct tsr_candidate_report {
     int live_texels;       /* that a fragment or invocation keeps in registers, each of 4 floats */
     double ms;             /* by autotuning, now or earlier; negative if not measured */
     bool chosen;
+    const char *winograd_tile; /* as that of tsr_node_report */
 } tsr_candidate_report;
 
 /* Candidate i of tsr_node_report.candidates. */

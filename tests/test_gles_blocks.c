@@ -276,6 +276,8 @@ static void expect_within(uint64_t max_bytes, const char *kernels) {
     tsr_node_report report;
     EXPECT_OK(tsr_session_node_report(session, 0, &report));
     assert_string_equal(report.kernel, kernels);
+    assert_string_equal(report.winograd_tile,
+                        strncmp(kernels, "winograd", 8) ? "" : "F(2x2,3x3)");
     tsr_session_destroy(session);
     tsr_model_free(model);
 }

@@ -207,8 +207,8 @@ static int list_candidates(const tsr_plan *plan, const tsr_problem *p, int index
         if (!is_candidate(plan, a, p) || !a->estimate(plan, p, &e))
             continue;
         index[count] = i;
-        list[count++] =
-            (tsr_candidate){a->name, cost_of(plan, p, &e), e.bytes, e.live_texels, false};
+        list[count++] = (tsr_candidate){a->name, cost_of(plan, p, &e), e.bytes, e.live_texels,
+                                        false,   e.winograd_tile};
     }
     return count;
 }

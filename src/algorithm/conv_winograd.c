@@ -27,6 +27,10 @@ double tsr_winograd_filter(int64_t pixels, int64_t taps, int64_t k, int64_t tap)
     return taps == 3 ? f23[k][tap] : pixels == 3 ? f32[k][tap] : f22[k][tap];
 }
 
+const char *tsr_winograd_tile(int64_t pixels, int64_t taps) {
+    return taps == 3 ? "F(2x2,3x3)" : pixels == 3 ? "F(3x3,2x2)" : "F(2x2,2x2)";
+}
+
 static double filter_factor(const conv *w, int64_t k, int64_t tap) {
     return tsr_winograd_filter(PIXELS, w->taps, k, tap);
 }
@@ -154,6 +158,7 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
     if (!make(plan, p, &w))
         return false;
     *e = tsr_im2col_gemm_estimate(plan, &w.gemm);
+    e->winograd_tile = tsr_winograd_tile(PIXELS, w.taps);
     return true;
 }
 

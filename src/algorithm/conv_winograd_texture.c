@@ -231,7 +231,8 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
     uint64_t bytes = tsr_layout_bytes(&w.input) + tsr_layout_bytes(&w.output);
     *e = (tsr_estimate){.cost = cost_of(&w) + price_of_memory(plan, &w, bytes),
                         .bytes = bytes,
-                        .live_texels = w.output.planes + TSR_TAP_TEXELS};
+                        .live_texels = w.output.planes + TSR_TAP_TEXELS,
+                        .winograd_tile = tsr_winograd_tile(w.pixels, w.taps)};
     return true;
 }
 

@@ -12,5 +12,7 @@ bool tsr_winograd_phases(const tsr_plan *plan, const tsr_problem *problem, tsr_p
 /* The factor of a tap in position k of the transformed filter, of F(pixels, taps): 2 pixels of 2 or
  * 3 taps, or 3 of 2. */
 double tsr_winograd_filter(int64_t pixels, int64_t taps, int64_t k, int64_t tap);
+/* "F(2x2,3x3)", of the same pixels and taps. */
+const char *tsr_winograd_tile(int64_t pixels, int64_t taps);
 
 #endif

@@ -36,8 +36,13 @@ tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *repo
 /* Names and the tensor that it writes. */
 static tsr_node_report describe_node(const tsr_graph *graph, const tsr_node *node, const char *op,
                                      const char *backend) {
-    tsr_node_report known = {
-        .name = node->name, .op = op, .output = "", .backend = backend, .kernel = "", .ms = -1};
+    tsr_node_report known = {.name = node->name,
+                             .op = op,
+                             .output = "",
+                             .backend = backend,
+                             .kernel = "",
+                             .ms = -1,
+                             .winograd_tile = ""};
     for (int i = node->output_count - 1; i >= 0; i--) {
         const tsr_value *output = tsr_node_out(graph, node, i);
         if (output) {
@@ -49,6 +54,13 @@ static tsr_node_report describe_node(const tsr_graph *graph, const tsr_node *nod
     return known;
 }
 
+static void describe_algorithm(tsr_candidates all, tsr_node_report *known) {
+    known->candidates = all.count;
+    for (int i = 0; i < all.count; i++)
+        if (all.list[i].chosen && all.list[i].winograd_tile)
+            known->winograd_tile = all.list[i].winograd_tile;
+}
+
 tsr_node_report tsr_report_node(const tsr_device *device, const tsr_runner *runner,
                                 const tsr_graph *graph, int index, const char *op) {
     const tsr_node *node = &graph->nodes[index];
@@ -56,7 +68,8 @@ tsr_node_report tsr_report_node(const tsr_device *device, const tsr_runner *runn
     tsr_node_report known = describe_node(graph, node, op, backend->name);
     known.macs = tsr_node_macs(graph, node);
     known.bytes = (uint64_t)tsr_node_floats(graph, node) * sizeof(float);
-    known.candidates = backend->candidates ? backend->candidates(runner, index).count : 0;
+    if (backend->candidates)
+        describe_algorithm(backend->candidates(runner, index), &known);
     backend->node_report(runner, index, &known);
     return known;
 }
@@ -117,7 +130,8 @@ tsr_status tsr_session_candidate_report_sized(const tsr_session *session, int no
                                         .bytes = c->bytes,
                                         .live_texels = c->live_texels,
                                         .ms = measured_ms(session, node, c->algorithm),
-                                        .chosen = c->chosen};
+                                        .chosen = c->chosen,
+                                        .winograd_tile = c->winograd_tile ? c->winograd_tile : ""};
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

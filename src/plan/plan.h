@@ -184,6 +184,7 @@ typedef struct tsr_candidate {
     uint64_t bytes;
     int live_texels;
     bool chosen;
+    const char *winograd_tile; /* NULL if it is another algorithm */
 } tsr_candidate;
 
 typedef struct tsr_candidates {

@@ -120,6 +120,7 @@ static cJSON *layer_json(const bench_layer *l) {
     json_add_text(layer, "output", node->output);
     json_add_text(layer, "backend", node->backend);
     json_add_text(layer, "kernel", node->kernel);
+    json_add_text(layer, "winograd_tile", node->winograd_tile);
     cJSON *shape = cJSON_AddArrayToObject(layer, "shape");
     for (int i = 0; i < node->shape.rank; i++)
         cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)node->shape.dim[i]));

@@ -90,13 +90,19 @@ static void print_speed(int64_t macs, double ms, double bound_ms, const char *by
     putchar('\n');
 }
 
+static const char *kernel_of(const tsr_node_report *node) {
+    return node->winograd_tile[0] ? node->winograd_tile
+           : node->kernel[0]      ? node->kernel
+                                  : node->backend;
+}
+
 static void print_layer(const bench_layer *layer) {
     const tsr_node_report *node = &layer->node;
     printf("%-15s %-14s %-19s %-12s %4lld %7s %8s %8s", short_label(node->name, 15).text,
            short_label(node->op, 14).text, short_label(shape_label(&node->shape).text, 19).text,
-           short_label(node->kernel[0] ? node->kernel : node->backend, 12).text,
-           (long long)node->draws, count_label((double)node->macs).text,
-           bytes_label(node->bytes).text, ms_label(layer->ms).text);
+           short_label(kernel_of(node), 12).text, (long long)node->draws,
+           count_label((double)node->macs).text, bytes_label(node->bytes).text,
+           ms_label(layer->ms).text);
     print_speed(node->macs, layer->ms, layer->bound.ms, layer->bound.by_bytes ? "mem" : "ops");
 }
 
@@ -117,8 +123,8 @@ static void print_layers(const bench *b) {
     for (int i = 0; i < b->layer_count; i++)
         print_layer(&b->layers[i]);
     print_sum(&b->all);
-    printf("n: draws or dispatches; bytes: inputs, weights and output, each once; share: bound / "
-           "ms\n");
+    printf("kernel: or the tile of Winograd's algorithm, F(pixels,taps); n: draws or dispatches;\n"
+           "bytes: inputs, weights and output, each once; share: bound / ms\n");
 }
 
 static void print_operators(const bench *b) {

@@ -71,10 +71,10 @@ static tsr_status print_candidates_of(const tsr_session *session, int node) {
     for (int i = 0; i < report.candidates; i++) {
         tsr_candidate_report c;
         TRY_LIBRARY(tsr_session_candidate_report(session, node, i, &c));
-        printf("%-20s %-18s %c %-22s %8.3g %10s %9d %9s\n",
+        printf("%-20s %-18s %c %-22s %-10s %8.3g %10s %9d %9s\n",
                i ? "" : short_label(report.name, 20).text, i ? "" : short_label(report.op, 18).text,
-               c.chosen ? '*' : ' ', c.algorithm, c.estimate, bytes_label(c.bytes).text,
-               c.live_texels, ms_label(c.ms).text);
+               c.chosen ? '*' : ' ', c.algorithm, c.winograd_tile[0] ? c.winograd_tile : "-",
+               c.estimate, bytes_label(c.bytes).text, c.live_texels, ms_label(c.ms).text);
     }
     return TSR_OK;
 }
@@ -84,8 +84,9 @@ static tsr_status print_candidates(const tsr_session *session) {
     TRY_LIBRARY(tsr_session_report(session, &report));
     printf("\nkernels on %s: *: chosen; estimate: of the time, relative to the least; memory: "
            "between its passes;\ntexels: kept in registers by a fragment or invocation; measured: "
-           "by autotuning, in ms\n%-20s %-20s %-22s %8s %10s %9s %9s\n",
-           report.backend, "node", "op", "algorithm", "estimate", "memory", "texels", "measured");
+           "by autotuning, in ms\n%-20s %-20s %-22s %-10s %8s %10s %9s %9s\n",
+           report.backend, "node", "op", "algorithm", "winograd", "estimate", "memory", "texels",
+           "measured");
     for (int i = 0; i < report.node_count; i++)
         TRY(print_candidates_of(session, i));
     return TSR_OK;

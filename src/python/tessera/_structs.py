@@ -120,12 +120,14 @@ class tsr_report(Structure):
 class tsr_node_report(Structure):
     _fields_ = [*_members(c_char_p, "name op output backend kernel"), ("candidates", c_int),
                 ("shape", tsr_shape), ("macs", c_int64), ("bytes", c_uint64), ("passes", c_int),
-                ("draws", c_int64), ("ms", c_double), ("dtype", c_int), ("precision", c_int)]
+                ("draws", c_int64), ("ms", c_double), ("dtype", c_int), ("precision", c_int),
+                ("winograd_tile", c_char_p)]
 
 
 class tsr_candidate_report(Structure):
     _fields_ = [("algorithm", c_char_p), ("estimate", c_double), ("bytes", c_uint64),
-                ("live_texels", c_int), ("ms", c_double), ("chosen", c_bool)]
+                ("live_texels", c_int), ("ms", c_double), ("chosen", c_bool),
+                ("winograd_tile", c_char_p)]
 
 
 class tsr_optimizer_pass_report(Structure):

@@ -237,6 +237,40 @@ static void test_forms(void **state) {
         fail_msg("blocks of weights were chosen %d times, of windows %d times", weights, windows);
 }
 
+/* Rows of 9 to 12 taps, as the first and last layers of image filters have, in uniform blocks; of
+ * 13 they are not. */
+static void test_wide_filters(void **state) {
+    (void)state;
+    enum { CASES = 50, NARROWEST = 9, WIDEST = 12 };
+    need_backend("gles");
+    int chosen[WIDEST + 2] = {0};
+    for (int i = 0; i < CASES; i++) {
+        random_source r = random_from((uint32_t)next_case());
+        int taps = NARROWEST + i % 5, stride = random_int(&r, 1, 2), batch = random_int(&r, 1, 2);
+        int inputs = random_int(&r, 1, 9), outputs = random_int(&r, 1, 19);
+        int height = random_int(&r, 9, 14), width = random_int(&r, 2 * WIDEST + 8, 61);
+        int rows = random_int(&r, 1, 3);
+        const bool transposed = random_one_in(&r, 3);
+        case_text text = {""};
+        text_add(&text, "%s x[%d,%d,%d,%d] w{%d,%d,%d,%d} b{%d} -> y strides=1,%d pads=%d,%d,0,%d",
+                 transposed ? "ConvTranspose" : "Conv", batch, inputs, height, width,
+                 transposed ? inputs : outputs, transposed ? outputs : inputs, rows,
+                 transposed ? taps * stride : taps, outputs, stride, random_int(&r, 0, 1),
+                 random_int(&r, 0, 5), random_int(&r, 0, 5));
+        if (!transposed && random_one_in(&r, 2))
+            text_add(&text, " dilations=2,2");
+        const tsr_precision precision = i % 3 ? TSR_PRECISION_FP32 : TSR_PRECISION_FP16;
+        const backend_limits *limits = draw_limits(i / 5 * 4);
+        const char *kernels = planned_kernels(text.text, *limits, precision);
+        chosen[taps] += !strncmp(kernels, "conv_uniform_block", strlen("conv_uniform_block"));
+        run_case(&(backend_case){.text = text.text, .limits = *limits, .precision = precision});
+    }
+    expect_no_failed_case();
+    assert_int_equal(chosen[WIDEST + 1], 0);
+    for (int taps = NARROWEST; taps <= WIDEST && !is_replay(); taps++)
+        assert_true(chosen[taps]);
+}
+
 /* Filters with so many channels and pixels that, on a software rasteriser, the estimates choose
  * Winograd's algorithm through textures. */
 static filter draw_large_filter(random_source *r, int i) {
@@ -276,8 +310,7 @@ static void expect_within(uint64_t max_bytes, const char *kernels) {
     tsr_node_report report;
     EXPECT_OK(tsr_session_node_report(session, 0, &report));
     assert_string_equal(report.kernel, kernels);
-    assert_string_equal(report.winograd_tile,
-                        strncmp(kernels, "winograd", 8) ? "" : "F(2x2,3x3)");
+    assert_string_equal(report.winograd_tile, strncmp(kernels, "winograd", 8) ? "" : "F(2x2,3x3)");
     tsr_session_destroy(session);
     tsr_model_free(model);
 }
@@ -387,12 +420,19 @@ static void test_large_products(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes),     cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_texture_forms),   cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_long_sums),       cmocka_unit_test(test_no_copies),
-        cmocka_unit_test(test_texture_weights), cmocka_unit_test(test_computed_weights),
-        cmocka_unit_test(test_more_planes),     cmocka_unit_test(test_nans),
-        cmocka_unit_test(test_draws),           cmocka_unit_test(test_joined_draws),
+        cmocka_unit_test(test_block_sizes),
+        cmocka_unit_test(test_wide_filters),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_texture_forms),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_long_sums),
+        cmocka_unit_test(test_no_copies),
+        cmocka_unit_test(test_texture_weights),
+        cmocka_unit_test(test_computed_weights),
+        cmocka_unit_test(test_more_planes),
+        cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_joined_draws),
         cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

@@ -60,8 +60,8 @@ static bool are_many_integers(const tsr_convolution *c) {
  * block takes 2 microseconds on an H200, as long as computing some 60 pixels with a full one. The
  * rows of a matrix product are images of one pixel. */
 static bool suits(const tsr_plan *plan, const block_conv *b) {
-    enum { ENOUGH_PIXELS = 64 };
-    return !are_many_integers(&b->p.conv) && b->p.taps[1] <= TSR_MAX_TAPS &&
+    enum { ENOUGH_PIXELS = 64, MOST_TAPS = 12 };
+    return !are_many_integers(&b->p.conv) && b->p.taps[1] <= MOST_TAPS &&
            row_of(b, TSR_MAX_PLANES) <= TSR_MAX_ROW && texels_of(b, 1) <= plan->block_texels &&
            b->p.size[0] * b->p.size[1] >= ENOUGH_PIXELS;
 }

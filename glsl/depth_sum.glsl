@@ -1,6 +1,6 @@
 // Volumes, whose depths are stored one below the other, of a transposed convolution's taps along the depth: channel
 // c * window_z.kernel + i of image n * depth + d of X is what tap i makes of depth d. One loop for the four channels of a
-// texel: LLVM's analysis of many loops behind each other takes minutes.
+// texel: LLVM's analysis of many loops one after another takes minutes.
 vec4 kernel(int n, int t, int y, int x) {
     ivec4 c = min(4 * t + ivec4(0, 1, 2, 3), u.O_C - 1) * u.window_z.kernel; // padding channels: any value
     int depth = tsr_quotient(y, u.X_H), row = y - depth * u.X_H;

@@ -39,7 +39,7 @@ declared() {
 copy
 check 'the kernels as they are' fit
 check 'a list of them' test -s written/kernel_list.h -a -s written/kernel_list.c
-# LLVM takes minutes for 32 loops behind each other: 4 channels of 8 planes.
+# LLVM takes minutes for 32 loops one after another: 4 channels of 8 planes.
 no_looping_element() { ! grep -l "^#include element" glsl/*.glsl | xargs grep -l "\<for ("; }
 check 'no loop in a function of one element' no_looping_element
 

@@ -36,7 +36,6 @@ static void attributes(void **state) {
     (void)state;
     static const refused cases[] = {
         {18, "CenterCropPad x[5,4] s(3," LEAST ") -> y", "a size of " LEAST},
-        {18, "CenterCropPad x[5,4] s(" MOST ",3) -> y", "a size of " MOST},
         {18, "Col2Im x[1,4,4] i(3,3) k(2,2) -> y pads=" MOST ",1,1,1", "pads[0] is " MOST},
         {18, "Col2Im x[1,4,4] i(3,3) k(2,2) -> y dilations=1," LEAST, "dilations[1] is " LEAST},
         {18, "Col2Im x[1,1,1] i(" DIM "," DIM "," DIM ") k(1,1,1) -> y",
@@ -49,8 +48,6 @@ static void attributes(void **state) {
          "pads[3] is " MOST},
         {22, "MaxUnpool x[1,1,2,2] i:int64[1,1,2,2] -> y kernel_shape=2," LEAST,
          "kernel_shape[1] is " LEAST},
-        {22, "MaxUnpool x[1,1,2,2] i:int64[1,1,2,2] -> y strides=" DIM ",1 kernel_shape=2,2",
-         "a size of 2147483649 along axis 2"},
         {22, "MaxUnpool x[1,1,2,2] i:int64[1,1,2,2] s(1,1,3," LEAST ") -> y kernel_shape=2,2",
          "output_shape[3] is " LEAST " for a size of 3"},
         {20, "AffineGrid t[2,2,3] s(2,3," DIM "," DIM ") -> y", "too many pixels"},
@@ -58,7 +55,6 @@ static void attributes(void **state) {
          "4611686018427387904 groups"},
         {19, "DeformConv x[1,0,5,5] w{2,0,3,3} o[1,18,3,3] -> y offset_group=" MOST,
          MOST " groups of offsets"},
-        {13, "Range a(-" MOST ") b(" MOST ") c(1) -> y", "too many numbers"},
     };
     EXPECT_REFUSALS(cases);
 }
@@ -76,7 +72,7 @@ static void shapes(void **state) {
         {23, "Attention q[1,4611686018427387904,5,8] k[1,2,3,8] v[1,2,3,6] -> y", "too large"},
         {18, "Col2Im x[" MOST ",6,5] i(9) k(3) -> y dilations=2,", "too large"},
         {18, "GroupNormalization x[2,2147483646," DIM ",5] s{2} b{2} -> y num_groups=2",
-         "has too many elements"},
+         "is too large"},
         {13, "LRN x[2,4,4," MOST "] -> y size=3", "too large"},
     };
     EXPECT_REFUSALS(cases);
@@ -86,19 +82,19 @@ static void shapes(void **state) {
 static void empty(void **state) {
     (void)state;
     static const refused cases[] = {
-        {13, "Tile x[" DIM "," DIM "," DIM ",0] s(1,1,1,2) -> y", "has too many elements"},
+        {13, "Tile x[" DIM "," DIM "," DIM ",0] s(1,1,1,2) -> y", "is too large"},
         {10, "ReverseSequence x[0,1," DIM "," DIM "," DIM "] l(1) -> y time_axis=0 batch_axis=1",
-         "has too many elements"},
-        {11, "Hardmax x[0," DIM "," DIM "," DIM "] -> y axis=1", "has too many elements"},
+         "is too large"},
+        {11, "Hardmax x[0," DIM "," DIM "," DIM "] -> y axis=1", "is too large"},
         {21, "GroupNormalization x[0,2," DIM "," DIM "," DIM "] s{2} b{2} -> y num_groups=2",
-         "has too many elements"},
-        {13, "LRN x[0,1," DIM "," DIM "," DIM "] -> y size=3", "has too many elements"},
-        {11, "Unique x[0," DIM "," DIM "," DIM "] -> y axis=0", "has too many elements"},
-        {22, "GlobalLpPool x[8,1073741824,2147483646,0] -> y p=3", "has too many elements"},
-        {13, "GatherND x[0," DIM "," DIM "," DIM "] i:int64[4] -> y", "has too many elements"},
+         "is too large"},
+        {13, "LRN x[0,1," DIM "," DIM "," DIM "] -> y size=3", "is too large"},
+        {11, "Unique x[0," DIM "," DIM "," DIM "] -> y axis=0", "is too large"},
+        {22, "GlobalLpPool x[8,1073741824,2147483646,0] -> y p=3", "is too large"},
+        {13, "GatherND x[0," DIM "," DIM "," DIM "] i:int64[4] -> y", "is too large"},
         {13,
          "Pad x[0," DIM "," DIM "," DIM "] p(1,-2147483646,-2147483646,-2147483646,0,0,0,0) -> y",
-         "has too many elements"},
+         "is too large"},
     };
     EXPECT_REFUSALS(cases);
 }

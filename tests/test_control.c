@@ -223,6 +223,10 @@ static void scan_forms(void **state) {
                       "Scan x[2,2] -> y body=@1 num_scan_inputs=1 scan_input_axes=2, "
                       "@ Relu p[2] -> y",
                       "axis 2 is out of range");
+    refuse_to_prepare(13,
+                      "Scan x[2,2] -> y body=@1 num_scan_inputs=1 scan_output_axes=4294967296, "
+                      "@ Relu p[2] -> y",
+                      "axis 4294967296 is out of range");
     refuse_to_prepare(13, "Scan x[2,2] -> y body=@1 num_scan_inputs=2 @ Relu p[2] -> y",
                       "2 inputs are scanned; its body has 1 inputs");
     refuse_to_read(

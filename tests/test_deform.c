@@ -157,9 +157,11 @@ static void refusals(void **state) {
     refuse("DeformConv x[1,2,5,5] w{2,2,3,3} o[1,54,3,3] -> y offset_group=3",
            "3 groups of offsets for 2 channels");
     refuse("DeformConv x[1,2,5,5] w{2,1,3,3} o[1,18,3,3] -> y", "do not fit 2 channels");
+    refuse("DeformConv x[1,0,5,5] w{2,0,3,3} o[1,18,3,3] -> y offset_group=1073741823",
+           "too many offsets");
     refuse("DeformConv x[0,1,1,1] w{1,1,2,2} o[0,8,1073741824,1073741824] -> y "
            "pads=1073741824,1073741824,0,0",
-           "has too many elements");
+           "is too large");
     refuse("DeformConv x[1,2,5] w{2,2,3} o[1,6,3] -> y", "of images only");
     refuse("DeformConv x:int8[1,2,5,5] w{2,2,3,3} o[1,18,3,3] -> y", "input 1 is of type float32");
 }

@@ -5,11 +5,13 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "support/case_text.h"
 #include "support/main.h"
 #include "support/onnx_case.h"
 #include "support/random.h"
@@ -175,6 +177,24 @@ static void check_refused(const char *text, const char *why) {
     tsr_model_free(f.model);
 }
 
+/* Two branches of the same scale, which images of prime factors of it give numbers of their own. */
+static void test_large_numbers(void **state) {
+    (void)state;
+    static const int primes[2][4] = {{61, 59, 53, 47}, {43, 41, 37, 31}};
+    case_text text = {""};
+    text_add(&text, "Relu x[1,1,12,14] -> a0; Relu x -> b0; ");
+    for (int i = 0; i < 8; i++) {
+        const int prime = primes[i / 4][i % 4], branch = i < 4 ? 'a' : 'b', at = i % 4;
+        const double down = (double)nextafterf(1.0f / (float)prime, 1); /* no row is lost */
+        text_add(&text, "Resize %c%d _ u%d<1,1,%d,%d> -> %c_%d mode=linear; ", branch, at, i, prime,
+                 prime, branch, at);
+        text_add(&text, "Resize %c_%d _ d%d<1,1,%.9g,%.9g> -> %c%d mode=linear; ", branch, at, i,
+                 down, down, branch, at + 1);
+    }
+    text_add(&text, "Add a4 b4 -> y");
+    check_refused(text.text, "depends on too large a part of the picture");
+}
+
 static void test_refused(void **state) {
     (void)state;
     check_refused("GlobalAveragePool x[1,3,12,14] -> y", "'GlobalAveragePool0' (GlobalAver");
@@ -208,6 +228,7 @@ int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_large_numbers),
         cmocka_unit_test(test_normalization),
     };
     if (tsr_device_create(&(tsr_device_desc){.backend = "cpu"}, &device) != TSR_OK)

@@ -52,7 +52,7 @@ tsr_status tsr_check_input_shapes(const tsr_graph *graph, const tsr_node *node) 
             return tsr_fail(TSR_ERROR_SHAPE, "the shape of input %d ('%s') is not known", i,
                             value->name);
         if (!strides_fit(&value->shape))
-            return tsr_fail(TSR_ERROR_SHAPE, "input %d ('%s') of shape %s has too many elements", i,
+            return tsr_fail(TSR_ERROR_SHAPE, "input %d ('%s'): the product of %s is too large", i,
                             value->name, tsr_shape_text(&value->shape));
     }
     return TSR_OK;
@@ -104,7 +104,7 @@ tsr_status tsr_set_output(tsr_graph *graph, const tsr_node *node, int i, tsr_dty
             return tsr_fail(TSR_ERROR_SHAPE, "dimension %d of the result would be %" PRId64, axis,
                             shape->dim[axis]);
     if (!strides_fit(shape))
-        return tsr_fail(TSR_ERROR_SHAPE, "a result of shape %s has too many elements",
+        return tsr_fail(TSR_ERROR_SHAPE, "the result's shape: the product of %s is too large",
                         tsr_shape_text(shape));
     tsr_value *out = tsr_node_out(graph, node, i);
     if (out) {

@@ -44,6 +44,8 @@ static bool is_picture_axis(const tsr_field_map *map, int axis) {
 
 /* ---- results ---- */
 
+static const char too_large[] = "depends on too large a part of the picture";
+
 static bool is_in_bounds(const tsr_field *f) {
     return f->unit <= MAX_NUMBER && f->step <= MAX_NUMBER && llabs(f->low) <= MAX_NUMBER &&
            llabs(f->high) <= MAX_NUMBER;
@@ -54,7 +56,6 @@ static tsr_status set(const walk *w, int i, const tsr_field_map *map) {
     int v = i < w->node->output_count ? w->node->outputs[i] : TSR_NONE;
     if (v == TSR_NONE)
         return TSR_OK;
-    static const char too_large[] = "depends on too large a part of the picture";
     for (int a = 0; a < TSR_PICTURE_AXES; a++) {
         const tsr_field *f = &map->axis[a];
         if (!is_in_bounds(f))
@@ -94,7 +95,7 @@ static tsr_field compose(const tsr_field *own, const tsr_field *field) {
 
 /* ---- element by element ---- */
 
-/* Both on the same grid; false if they are on two, or on one of too large numbers. */
+/* Both on the same grid, whose numbers may be too large then. */
 static bool join(tsr_field *a, const tsr_field *b) {
     if (a->axis != b->axis || a->step * b->unit != b->step * a->unit)
         return false;
@@ -104,7 +105,7 @@ static bool join(tsr_field *a, const tsr_field *b) {
     a->high = a->high * mine > b->high * other ? a->high * mine : b->high * other;
     a->step *= mine;
     a->unit = unit;
-    return is_in_bounds(a);
+    return true;
 }
 
 /* Input i, its axes those of the broadcast result. */
@@ -141,9 +142,12 @@ static tsr_status join_inputs(const walk *w, const tsr_shape *out, bool broadcas
         tsr_field_map one = *map_of(w, i);
         if (broadcasts)
             TSR_TRY(broadcast_input(w, i, out, &one));
-        for (int a = 0; a < TSR_PICTURE_AXES && any; a++)
+        for (int a = 0; a < TSR_PICTURE_AXES && any; a++) {
             if (!join(&map->axis[a], &one.axis[a]))
                 return refuse(w, "combines tensors of different scales");
+            if (!is_in_bounds(&map->axis[a]))
+                return refuse(w, too_large);
+        }
         if (!any)
             *map = one;
         any = true;

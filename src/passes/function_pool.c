@@ -117,7 +117,7 @@ void tsr_build_byte_max_pool(tsr_builder *b) {
  * large as output_shape. */
 static tsr_status read_unpooled(const tsr_builder *b, tsr_shape *whole, int64_t *more) {
     const tsr_value *x = input(b, 0);
-    int64_t kernel[TSR_MAX_RANK], strides[TSR_MAX_RANK], pads[2 * TSR_MAX_RANK] = {0};
+    int64_t kernel[TSR_MAX_RANK] = {0}, strides[TSR_MAX_RANK], pads[2 * TSR_MAX_RANK] = {0};
     const int64_t *given = NULL;
     int64_t count = 0;
     bool found;
@@ -128,8 +128,6 @@ static tsr_status read_unpooled(const tsr_builder *b, tsr_shape *whole, int64_t 
     TSR_TRY(tsr_read_ints(b->node, "strides", spatial, 1, strides, &found));
     TSR_TRY(tsr_read_ints(b->node, "pads", 2 * spatial, 0, pads, &found));
     TSR_TRY(tsr_read_ints(b->node, "kernel_shape", spatial, 1, kernel, &found));
-    if (!found)
-        return tsr_fail(TSR_ERROR_INVALID_MODEL, "it has no kernel_shape");
     if (!tsr_shape_equal(&input(b, 1)->shape, &x->shape))
         return tsr_fail(TSR_ERROR_SHAPE, "indices of shape %s",
                         tsr_shape_text(&input(b, 1)->shape));
@@ -199,7 +197,9 @@ static tsr_status read_blocks(const tsr_builder *b, blocks *read) {
     for (int i = 0; i < read->axes; i++) {
         if (block[i] < 1 || block[i] > TSR_MAX_DIM / read->elements || image[i] < 1 ||
             image[i] > TSR_MAX_DIM)
-            return tsr_fail(TSR_ERROR_INVALID_MODEL, "a size along axis %d", i);
+            return tsr_fail(TSR_ERROR_INVALID_MODEL,
+                            "along axis %d image_shape is %lld, block_shape %lld", i,
+                            (long long)image[i], (long long)block[i]);
         const int64_t room =
                           image[i] + pads[i] + pads[read->axes + i] - gaps[i] * (block[i] - 1) - 1,
                       columns = room < 0 ? 0 : room / steps[i] + 1;

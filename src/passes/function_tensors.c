@@ -89,7 +89,9 @@ void tsr_build_range(tsr_builder *b) {
     tsr_dtype dtype = input(b, 0)->dtype;
     const double count = range_length(b);
     if (!(count >= 0 && count <= TSR_MAX_DIM)) {
-        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL, "too many numbers, or none at all"));
+        tsr_build_fail(b, tsr_fail(TSR_ERROR_INVALID_MODEL,
+                                   "its start, limit and delta give more than 2^31 - 1 elements, "
+                                   "or no number of them"));
         return;
     }
     const tsr_shape shape = {1, {(int64_t)count}};

@@ -35,11 +35,12 @@ static bool estimate_row(const tsr_plan *plan, const tsr_problem *p, tsr_estimat
     const tsr_window *w = &p->pool->window;
     const tsr_layout *l = tsr_plan_layout(plan, p->output);
     int64_t row = row_of(w, l);
+    if (tsr_pool_counts(p->pool->mode) || w->kernel[1] > TSR_MAX_TAPS ||
+        w->kernel[0] > TSR_MAX_ROW || row > TSR_MAX_ROW || !meets_image(w, 0) || !meets_image(w, 1))
+        return false;
     *e = (tsr_estimate){.cost = fetches(l, w->kernel[0], row) / l->planes,
-                        .live_texels = l->planes + (row <= TSR_MAX_ROW ? (int)row : 0)};
-    return !tsr_pool_counts(p->pool->mode) && w->kernel[1] <= TSR_MAX_TAPS &&
-           w->kernel[0] <= TSR_MAX_ROW && row <= TSR_MAX_ROW && meets_image(w, 0) &&
-           meets_image(w, 1);
+                        .live_texels = l->planes + (int)row};
+    return true;
 }
 
 static tsr_pass *lower_row(tsr_plan *plan, const tsr_problem *p) {

@@ -235,8 +235,8 @@ tsr_status tsr_primitive_get_report_sized(const tsr_primitive *primitive,
                                   .passes = all.pass_count,
                                   .weight_bytes = all.weight_bytes,
                                   .allocated_bytes = all.allocated_bytes + bytes_apart(primitive),
-                                  .kernel = node.kernel};
-    known.macs = tsr_graph_macs(graph);
+                                  .kernel = node.kernel,
+                                  .macs = tsr_graph_macs(graph)};
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;
 }

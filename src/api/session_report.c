@@ -23,9 +23,9 @@ tsr_status tsr_session_report_sized(const tsr_session *session, tsr_report *repo
                         .gpu_ms = -1,
                         .tuned_layers = session->tuning.measured,
                         .tune_ms = session->tuning.ms,
+                        .macs = tsr_graph_macs(graph),
                         .calibrated_error = session->chosen ? session->storage.error : -1,
                         .precise_weights = session->chosen && session->storage.precise_weights};
-    known.macs = tsr_graph_macs(graph);
     session->device->backend->report(session->runner, &known);
     for (int v = 0; session->chosen && v < graph->value_count; v++)
         known.precise_tensors += session->storage.precise[v];

@@ -354,8 +354,8 @@ tsr_status tsr_trainer_report_sized(const tsr_trainer *trainer, tsr_report *repo
                         .gpu_ms = -1,
                         .tuned_layers = trainer->tuning.measured,
                         .tune_ms = trainer->tuning.ms,
+                        .macs = tsr_graph_macs(graph),
                         .calibrated_error = -1};
-    known.macs = tsr_graph_macs(graph);
     trainer->device->backend->report(trainer->runner, &known);
     tsr_give_struct(&known, sizeof known, report, size);
     return TSR_OK;

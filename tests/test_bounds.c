@@ -99,11 +99,26 @@ static void empty(void **state) {
     EXPECT_REFUSALS(cases);
 }
 
+/* Of Dropout: it is made only if it is read. */
+static void masks(void **state) {
+    (void)state;
+    tsr_graph *graph = read_graph(onnx_case(13, "Dropout x[8,4194304] -> y m; Relu y -> z"));
+    assert_int_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), TSR_OK);
+    assert_null(value_named(graph, "m")->data);
+    tsr_graph_destroy(graph);
+    static const refused cases[] = {
+        {13, "Dropout x[8,4194304] -> y m; Not m -> n; Cast n -> z to=1",
+         "node 'Dropout0' (Dropout): the mask of shape [8, 4194304] is too large"},
+    };
+    EXPECT_REFUSALS(cases);
+}
+
 int run_program(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attributes),
         cmocka_unit_test(shapes),
         cmocka_unit_test(empty),
+        cmocka_unit_test(masks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

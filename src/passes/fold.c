@@ -134,11 +134,12 @@ static tsr_status fold(tsr_graph *graph, tsr_node *node, tsr_folding *f) {
     return TSR_OK;
 }
 
-/* In inference the mask is all ones, whatever the data. */
-static tsr_status fold_dropout_mask(tsr_graph *graph, tsr_node *node) {
+/* In inference the mask is all ones, whatever the data. One with too many stays the node's. */
+static tsr_status fold_dropout_mask(tsr_graph *graph, tsr_node *node, tsr_folding *f) {
     tsr_value *mask = tsr_node_out(graph, node, 1);
-    if (!mask)
+    if (!mask || bytes_of(mask) > f->bytes)
         return TSR_OK;
+    f->bytes -= bytes_of(mask);
     int64_t count = tsr_shape_count(&mask->shape), *kept = TSR_NEW(graph->arena, count, int64_t);
     if (!kept)
         return tsr_out_of_memory(graph);
@@ -190,5 +191,5 @@ tsr_status tsr_fold_node(tsr_graph *graph, tsr_node *node, tsr_folding *f) {
     TSR_TRY(make_room(graph, f));
     if (can_fold(graph, node, f))
         return tsr_node_widens_constant(graph, node) ? share(graph, node) : fold(graph, node, f);
-    return node->op == TSR_OP_Dropout ? fold_dropout_mask(graph, node) : TSR_OK;
+    return node->op == TSR_OP_Dropout ? fold_dropout_mask(graph, node, f) : TSR_OK;
 }

@@ -197,6 +197,19 @@ static tsr_status prepare_node(tsr_node_list *list, const tsr_node *node, tsr_la
 
 /* ---- */
 
+/* Dropout has no mask but a constant one. */
+static tsr_status check_masks(const tsr_graph *graph) {
+    for (int n = 0; n < graph->node_count && !graph->is_exported; n++) {
+        const tsr_node *node = &graph->nodes[n];
+        if (node->op == TSR_OP_Dropout && node->output_count > 1)
+            return tsr_fail(
+                TSR_ERROR_UNSUPPORTED,
+                "%s: node '%s' (Dropout): the mask of shape %s is too large for a constant",
+                graph->file, node->name, tsr_shape_text(&tsr_node_out(graph, node, 1)->shape));
+    }
+    return TSR_OK;
+}
+
 static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes *late) {
     const tsr_node *nodes = graph->nodes;
     int count = graph->node_count;
@@ -219,7 +232,8 @@ static tsr_status prepare(tsr_graph *graph, tsr_folding *folding, tsr_late_nodes
         TSR_TRY(end_late(graph, late));
     tsr_remove_dropped(graph);
     folding->nodes_before = list.count;
-    return tsr_pass_remove_dead(graph);
+    TSR_TRY(tsr_pass_remove_dead(graph));
+    return check_masks(graph);
 }
 
 /* By value: what a GPU, or a function operator, needs to be constant, and what that is computed

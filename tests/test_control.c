@@ -4,9 +4,6 @@
 #include "support/onnx_case.h"
 #include "support/random.h"
 
-#include "cpu/cpu.h"
-#include "passes/passes.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +15,6 @@ static void expect_same(int opset, const char *text, const char *plain) {
     expect_same_results(graph, other, 1e-6);
     tsr_graph_destroy(graph);
     tsr_graph_destroy(other);
-}
-
-static void refuse_to_prepare(int opset, const char *text, const char *words) {
-    tsr_graph *graph = read_graph(onnx_case(opset, text));
-    assert_int_not_equal(tsr_prepare(graph, tsr_cpu_eval, NULL), TSR_OK);
-    if (!strstr(tsr_last_error(), words))
-        fail_msg("'%s' instead of '%s'", tsr_last_error(), words);
-    tsr_graph_destroy(graph);
 }
 
 static void refuse_to_read(int opset, const char *text, const char *words) {

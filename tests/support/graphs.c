@@ -1,5 +1,7 @@
 #include "support/graphs.h"
 
+#include "support/onnx_case.h"
+
 #include "cpu/cpu.h"
 #include "onnx/onnx.h"
 #include "passes/passes.h"
@@ -7,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void add_output(onnx_writer *writer, const char *name, tsr_dtype dtype) {
     onnx_add_output(writer, name, dtype, -1, NULL);
@@ -34,6 +37,15 @@ tsr_graph *prepare_graph(onnx_writer *writer) {
     tsr_graph *graph = read_graph(writer);
     expect_ok(tsr_prepare(graph, tsr_cpu_eval, NULL));
     return graph;
+}
+
+void refuse_to_prepare(int opset, const char *text, const char *words) {
+    tsr_graph *graph = read_graph(onnx_case(opset, text));
+    if (tsr_prepare(graph, tsr_cpu_eval, NULL) == TSR_OK)
+        fail_msg("%s: accepted", text);
+    if (!strstr(tsr_last_error(), words))
+        fail_msg("%s: '%s' instead of '%s'", text, tsr_last_error(), words);
+    tsr_graph_destroy(graph);
 }
 
 const tsr_value *value_named(const tsr_graph *graph, const char *name) {

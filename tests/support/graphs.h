@@ -35,6 +35,9 @@ tsr_graph *read_graph(onnx_writer *writer);
 /* The same, prepared for running. */
 tsr_graph *prepare_graph(onnx_writer *writer);
 
+/* The graph of onnx_case() text is read, but preparing it fails with these words in the error. */
+void refuse_to_prepare(int opset, const char *text, const char *words);
+
 const tsr_value *value_named(const tsr_graph *graph, const char *name);
 /* The node that writes the value; fails if there is none. */
 const tsr_node *producer_of(const tsr_graph *graph, const char *value);

@@ -66,7 +66,7 @@ void main() {
 #for j PLANES - 1
         v$j = v${j + 1};
 #endfor
-        v${PLANES - 1} = v; // after the last turn each is where it belongs
+        v${PLANES - 1} = v; // all move by one in each iteration, so plane 0 ends up in v0
     }
 #else
 #for j PLANES

@@ -271,8 +271,8 @@ static void test_wide_filters(void **state) {
         assert_true(chosen[taps]);
 }
 
-/* Filters with so many channels and pixels that, on a software rasteriser, the estimates choose
- * Winograd's algorithm through textures. */
+/* Layers large enough for the estimates of a software rasteriser to choose Winograd's algorithm
+ * through textures. */
 static filter draw_large_filter(random_source *r, int i) {
     filter f = draw_filter(r, i);
     for (int axis = 0; axis < 2; axis++)
@@ -323,8 +323,8 @@ static void test_little_memory(void **state) {
     expect_within(6 << 20, "conv_direct");
 }
 
-/* 1x1 convolutions of so many channels that a loop over them nears the driver's limit of
- * iterations, and of more. */
+/* 1x1 convolutions of so many channels that their loops take a large part of the iterations that a
+ * driver allows. */
 static void test_long_sums(void **state) {
     (void)state;
     need_backend("gles");

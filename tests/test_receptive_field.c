@@ -3,9 +3,9 @@
 #include "api/picture.h"
 #include "base/allocator.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,7 +177,8 @@ static void check_refused(const char *text, const char *why) {
     tsr_model_free(f.model);
 }
 
-/* Two branches of the same scale, which images of prime factors of it give numbers of their own. */
+/* Two branches of the same scale in all, resized by different primes: the numbers of a grid that
+ * both are on are too large. */
 static void test_large_numbers(void **state) {
     (void)state;
     static const int primes[2][4] = {{61, 59, 53, 47}, {43, 41, 37, 31}};

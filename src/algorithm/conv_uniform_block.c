@@ -58,8 +58,8 @@ static bool are_many_integers(const tsr_convolution *c) {
 
 /* Does it apply, and are images large enough for a draw for each uniform block? Binding the next
  * block takes 2 microseconds on an H200, as long as computing some 60 pixels with a full one. The
- * rows of a matrix product are images of one pixel. A program has a row's taps one after another:
- * of more than MOST_TAPS it would be long. */
+ * rows of a matrix product are images of one pixel. Programs unroll the taps of a row: with more
+ * than MOST_TAPS they would be long. */
 static bool suits(const tsr_plan *plan, const block_conv *b) {
     enum { ENOUGH_PIXELS = 64, MOST_TAPS = 12 };
     return !are_many_integers(&b->p.conv) && b->p.taps[1] <= MOST_TAPS &&

@@ -28,7 +28,8 @@ static tsr_status check_slots(const char *what, const int *slots, int count, int
     return TSR_OK;
 }
 
-/* Products of dimensions fit in an int64_t, also those of a tensor that is empty along another. */
+/* The product of all dimensions but those of 0 fits in an int64_t: strides of empty tensors are
+ * computed, too. */
 static bool strides_fit(const tsr_shape *shape) {
     tsr_shape filled = *shape;
     for (int i = 0; i < shape->rank; i++)

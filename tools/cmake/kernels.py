@@ -14,8 +14,8 @@ import sys
 import zlib
 
 FORMS = {"texel": "TSR_FORM_TEXEL", "row": "TSR_FORM_ROW", "element": "TSR_FORM_ELEMENT", "entry": "TSR_FORM_ENTRY"}
-DEFINES = {"texel": r"\b(?:vec4|fn) kernel\(|^ *#include element\b", "row": r"\bvoid kernel_row\(", "element": r"\bfloat element\(",
-           "entry": r"\bfn main\("}
+DEFINES = {"texel": r"\b(?:vec4|fn) kernel\(|^ *#include element\b", "row": r"\bvoid kernel_row\(",
+           "element": r"\bfloat element\(", "entry": r"\bfn main\("}
 NEEDS = {"uniform_block": "TSR_NEEDS_UNIFORM_BLOCK", "workgroup_memory": "TSR_NEEDS_WORKGROUP_MEMORY"}
 CLASSES = {"input": "TSR_FIELD_INPUT", "block": "TSR_FIELD_INPUT", "literal": "TSR_FIELD_LITERAL",
            "special": "TSR_FIELD_SPECIAL", "int": "TSR_FIELD_INT", "float": "TSR_FIELD_FLOAT"}

@@ -34,7 +34,8 @@
  *   storage may turn infinities into NaN, too.
  * - Threads: different devices may be used from different threads. One device, and every session
  *   made on it, belongs to one thread at a time. A model is immutable once loaded and may be
- *   shared. Making a session packs weights on threads of its own, which end before it returns.
+ *   shared. Making a session packs weights, and on llvmpipe compiles programs in GL contexts of
+ *   their own, on further threads, which end before it is ready to run.
  * NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other threads
  * render.
  * - Returned strings stay valid as long as the object that returned them.

@@ -4,6 +4,7 @@
 #include "base/allocator.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "gles/precompile.h"
 #include "gles/shader.h"
 #include "gles/variant.h"
 #include "gles/wait.h"
@@ -65,6 +66,8 @@ static tsr_status finish_program(tsr_runner *r, int i) {
     if (is_waiting(r, r->passes[i].program))
         return TSR_NOT_READY;
     tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel->stem, pass->body);
+    if (status == TSR_OK)
+        tsr_gles_precompile_pass(r, i);
     r->base.compile_ms += tsr_clock_ms() - start;
     return tsr_gpu_name_node(&r->base, pass, status);
 }
@@ -135,12 +138,15 @@ static tsr_status build_output(tsr_runner *r, int i) {
     return TSR_OK;
 }
 
-static tsr_status finish_transfer(const tsr_runner *r, const tsr_gles_transfer *t) {
+static tsr_status finish_transfer(tsr_runner *r, tsr_gles_transfer *t) {
     if (!t->ready)
         return TSR_OK;
     if (is_waiting(r, t->built.program))
         return TSR_NOT_READY;
-    return tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false);
+    tsr_status status = tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false);
+    if (status == TSR_OK)
+        tsr_gles_precompile_transfer(r, t);
+    return status;
 }
 
 static tsr_status finish_input(tsr_runner *r, int i) {
@@ -209,13 +215,15 @@ static tsr_status work(tsr_runner *r, double ms) {
         {finish_tables, 1},
         {tsr_gles_build_constant, plan->tensor_count},
         {finish_packing, 1},
+        {tsr_gles_start_precompiling, 1},
         {build_target, plan->storage_count},
         {build_double, plan->tensor_count},
         {build_input, inputs},
         {build_output, outputs},
-        {finish_program, plan->pass_count},
         {finish_input, inputs},
         {finish_output, outputs},
+        {finish_program, plan->pass_count},
+        {tsr_gles_finish_precompiling, 1},
         {finish_building, 1},
         {finish_commands, 1},
     };
@@ -229,6 +237,11 @@ tsr_status tsr_gles_build(tsr_runner *r, double ms) {
     glFlush(); /* what was started */
     tsr_status errors = tsr_gles_check_error(r->device, "preparing the session");
     return errors != TSR_OK ? errors : status;
+}
+
+void tsr_gles_stop_threads(tsr_runner *r) {
+    tsr_gles_stop_packing(r);
+    tsr_gles_stop_precompiling(r);
 }
 
 void tsr_gles_unbuild(tsr_runner *r) {

@@ -123,8 +123,6 @@ static void poison(const tsr_runner *r, int tensor, int planes) {
 }
 
 void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gles_pass *p) {
-    if (!r->latest)
-        tsr_gles_log_pass(r, pass, p->program);
     const tsr_layout *l = tsr_plan_layout(r->base.plan, pass->output);
     tsr_bindings *b = &r->device->bindings;
     tsr_bind_program(b, p->program, &p->params);
@@ -137,7 +135,7 @@ void tsr_gles_draw_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_gle
     tsr_bind_framebuffer(b, tsr_gles_target(r, pass->output)->framebuffer);
     if (p->clears)
         tsr_planes_clear(l->planes, l->format, false); /* as the rows of zeros have to be */
-    if (p->clears && r->base.options.poison)
+    if (p->clears && r->base.options.poison && pass->output != TSR_STAGING_TENSOR)
         poison(r, pass->output, l->planes);
     if (pass->draw_count) {
         draw_blocks(r, pass, p, blocks, l);
@@ -160,9 +158,10 @@ static void upload(const tsr_runner *r, const tsr_pass *pass) {
 static tsr_status run_passes(tsr_runner *r, int begin, int end) {
     for (int i = begin; i < end; i++) {
         const tsr_pass *pass = &r->base.plan->passes[i];
-        if (pass->kind == TSR_PASS_DRAW)
+        if (pass->kind == TSR_PASS_DRAW) {
+            tsr_gles_log_pass(r, pass, r->passes[i].program);
             tsr_gles_draw_pass(r, pass, &r->passes[i]);
-        else if (pass->kind == TSR_PASS_UPLOAD)
+        } else if (pass->kind == TSR_PASS_UPLOAD)
             upload(r, pass);
         else
             TSR_TRY(

@@ -155,15 +155,27 @@ static tsr_status report_failure(const tsr_program *p, const char *kernel, bool 
 }
 
 /* Units of samplers never change. */
-static void bind_samplers(const tsr_program *p) {
+static void bind_samplers(GLuint program) {
     char name[16];
-    glUseProgram(p->id);
+    glUseProgram(program);
     for (int i = 0; i < TSR_MAX_SOURCES; i++) {
         snprintf(name, sizeof name, "tsr_source%d", i);
-        glUniform1i(glGetUniformLocation(p->id, name), i);
+        glUniform1i(glGetUniformLocation(program, name), i);
     }
-    glUniform1i(glGetUniformLocation(p->id, "table"), TSR_TABLE_UNIT);
-    glUniform1i(glGetUniformLocation(p->id, "tsr_high"), TSR_HIGH_UNIT);
+    glUniform1i(glGetUniformLocation(program, "table"), TSR_TABLE_UNIT);
+    glUniform1i(glGetUniformLocation(program, "tsr_high"), TSR_HIGH_UNIT);
+}
+
+GLuint tsr_program_link(const char *fragment_text) {
+    GLint linked = GL_FALSE;
+    GLuint program = start_program(fragment_text, false);
+    glGetProgramiv(program, GL_LINK_STATUS, &linked);
+    if (linked) {
+        bind_samplers(program);
+        return program;
+    }
+    glDeleteProgram(program);
+    return 0;
 }
 
 bool tsr_program_is_linked(const tsr_program *p) {
@@ -185,7 +197,7 @@ tsr_status tsr_program_finish(tsr_program *p, const char *kernel, bool body) {
         store_program(p);
     p->params = glGetUniformLocation(p->id, "tsr_uniforms");
     p->draw = glGetUniformLocation(p->id, "tsr_draw");
-    bind_samplers(p);
+    bind_samplers(p->id);
     return TSR_OK;
 }
 

@@ -30,6 +30,8 @@ tsr_status tsr_program_acquire(tsr_programs *programs, tsr_program_text *text,
                                tsr_program **program);
 /* The same for a fragment shader from tsr_malloc(), whose ownership is transferred. */
 tsr_status tsr_program_acquire_text(tsr_programs *programs, char *text, tsr_program **program);
+/* The bare program, without memory of ours, for another context; 0 if the driver refuses it. */
+GLuint tsr_program_link(const char *fragment_text);
 /* False while the driver compiles and links it; true, too, if the driver does not tell: then
  * tsr_program_finish waits. */
 bool tsr_program_is_linked(const tsr_program *program);

@@ -59,7 +59,7 @@ static tsr_status work(tsr_runner *r, double ms) {
 static tsr_status prepare(tsr_runner *r, double ms) {
     tsr_status status = work(r, ms);
     if (status != TSR_OK && status != TSR_NOT_READY)
-        tsr_gles_stop_packing(r);
+        tsr_gles_stop_threads(r);
     return status;
 }
 
@@ -71,7 +71,7 @@ static tsr_status build(tsr_runner *r) {
 }
 
 static void runner_destroy(tsr_runner *r) {
-    tsr_gles_stop_packing(r);
+    tsr_gles_stop_threads(r);
     if (r->built && tsr_gles_begin(r->device) == TSR_OK) {
         tsr_gles_unbuild(r);
         tsr_gles_end(r->device, TSR_OK);

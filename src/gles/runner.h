@@ -33,6 +33,7 @@ struct tsr_runner {
     bool built;      /* may hold GL objects */
     unsigned errors; /* of the device, when preparing or the latest run began */
     tsr_gles_building building;
+    struct tsr_precompiling *precompiling; /* NULL: no thread does */
     tsr_target *targets; /* by storage */
     tsr_target *doubles; /* by tensor: framebuffers of tensors in two storages; else 0 */
     GLuint *constants;   /* by tensor; 0 for those that are computed */
@@ -54,6 +55,8 @@ struct tsr_runner {
  * see tsr_backend.prepare. ms: INFINITY if not. Between begin and end. */
 tsr_status tsr_gles_build(tsr_runner *runner, double ms);
 void tsr_gles_unbuild(tsr_runner *runner);
+/* Ends threads that still build. Makes no GL calls. */
+void tsr_gles_stop_threads(tsr_runner *runner);
 /* Starts compiling a pass's program, unless the device has it. */
 tsr_status tsr_gles_start_program(tsr_runner *runner, const tsr_pass *pass, tsr_gles_pass *built);
 /* Makes the table of pass i, unless the device has it; passes come in turn. TSR_NOT_READY: again
@@ -70,10 +73,10 @@ void tsr_gles_end_packing(tsr_runner *runner);
 void tsr_gles_release_weights(tsr_runner *runner, int pass);
 /* See tsr_backend. Between begin and end. */
 tsr_status tsr_gles_replace_weights(tsr_runner *runner, int constant, const float *elements);
-/* Logs the pass for debugging in the first run, in which many drivers compile its program: what
- * they print then follows its line. Leaves the pass's framebuffer bound, to read from, too. */
+/* Leaves the pass's framebuffer bound, to read from, too. */
 void tsr_gles_draw_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_gles_pass *built);
-/* Logs the pass for debugging (the platform's own: src/gles/native). */
+/* Logs the pass for debugging in the first run, in which many drivers compile its program: what
+ * they print then follows its line. (The platform's own: src/gles/native.) */
 void tsr_gles_log_pass(const tsr_runner *runner, const tsr_pass *pass, const tsr_program *program);
 /* Draws passes begin to end - 1. Waits only before nodes that run on the CPU. */
 tsr_status tsr_gles_draw(tsr_runner *runner, int begin, int end);

@@ -180,6 +180,10 @@ static const struct {
                      [TSR_TABLE_I8_OF_4] = {GL_RGBA32UI, GL_RGBA_INTEGER, GL_UNSIGNED_INT},
                      [TSR_TABLE_I4_OF_4] = {GL_RGBA16UI, GL_RGBA_INTEGER, GL_UNSIGNED_SHORT}};
 
+GLenum tsr_table_internal_format(tsr_table_format format) {
+    return table_formats[format].internal;
+}
+
 GLuint tsr_texture_table(int width, int height, tsr_table_format format) {
     return tsr_texture_plain(table_formats[format].internal, tsr_table_columns(width, format),
                              height);

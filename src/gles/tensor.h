@@ -26,6 +26,8 @@ tsr_status tsr_framebuffer_of_two(const tsr_storage *low, GLuint low_texture,
 void tsr_planes_attach(const GLuint *textures, int count, int first, int planes);
 /* The internal format of textures that store it. */
 GLenum tsr_texel_internal_format(tsr_texel_format format);
+/* That of tables. */
+GLenum tsr_table_internal_format(tsr_table_format format);
 /* Clears the bound framebuffer's planes: to zero, or to NaN or what else stands out. */
 void tsr_planes_clear(int planes, tsr_texel_format format, bool poison);
 /* Fills every texel of a tensor with that. */

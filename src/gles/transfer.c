@@ -45,6 +45,7 @@ tsr_status tsr_gles_transfer_prepare(tsr_runner *r, tsr_gles_transfer *t, tsr_tr
 tsr_status tsr_gles_transfer_draw(tsr_runner *r, tsr_gles_transfer *t) {
     TSR_TRY(tsr_program_finish(t->built.program, t->what.pass.kernel->stem, false));
     tsr_bindings_forget(&r->device->bindings);
+    tsr_gles_log_pass(r, &t->what.pass, t->built.program);
     tsr_gles_draw_pass(r, &t->what.pass, &t->built);
     return TSR_OK;
 }
@@ -177,10 +178,10 @@ tsr_status tsr_gles_transfer_in(tsr_runner *r, int value, const tsr_elements *fr
     TSR_TRY(make_staging(r, t, &wanted));
     TSR_TRY(tsr_gles_transfer_prepare(r, t, &wanted));
     const void *data = from->is_pixels ? from->pixels.data : from->array.data;
+    t->built.table = t->target.texture;
     if (!data) /* only prepared, when the session is made */
         return TSR_OK;
     TSR_TRY(upload(r, t, data, tsr_transfer_bytes(from)));
-    t->built.table = t->target.texture;
     TSR_TRY(tsr_gles_transfer_draw(r, t));
     return tsr_gles_check_error(r->device, "setting an input");
 }

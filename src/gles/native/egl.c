@@ -160,16 +160,21 @@ static tsr_status create_in(tsr_egl *egl) {
     return TSR_OK;
 }
 
-static tsr_status create_on(tsr_platform platform, int gpu, tsr_egl *egl) {
-    *egl = (tsr_egl){EGL_NO_DISPLAY, EGL_NO_CONTEXT, EGL_NO_SURFACE};
-    TSR_TRY(open_display(platform, gpu, &egl->display));
-    TSR_TRY(load_with(egl->display));
+tsr_status tsr_egl_create_on(EGLDisplay display, tsr_egl *egl) {
+    *egl = (tsr_egl){display, EGL_NO_CONTEXT, EGL_NO_SURFACE};
     EGLenum api = eglQueryAPI(); /* restored afterwards for the caller */
     tsr_status status = create_in(egl);
     eglBindAPI(api);
     if (status != TSR_OK)
         tsr_egl_destroy(egl);
     return status;
+}
+
+static tsr_status create_on(tsr_platform platform, int gpu, tsr_egl *egl) {
+    EGLDisplay display;
+    TSR_TRY(open_display(platform, gpu, &display));
+    TSR_TRY(load_with(display));
+    return tsr_egl_create_on(display, egl);
 }
 
 /* The first GPU that opens: the surfaceless platform may choose a software rasteriser instead. */

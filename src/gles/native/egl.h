@@ -15,6 +15,8 @@ typedef struct tsr_egl {
 
 tsr_status tsr_egl_load(void);
 tsr_status tsr_egl_create(const tsr_device_desc *desc, tsr_egl *egl);
+/* A context on a display that is open. */
+tsr_status tsr_egl_create_on(EGLDisplay display, tsr_egl *egl);
 void tsr_egl_destroy(tsr_egl *egl);
 /* Devices of EGL_EXT_platform_device; 0 if there is no such platform. */
 int tsr_egl_device_count(void);

@@ -13,6 +13,8 @@ static int channel_bits(const tsr_layout *l) {
 }
 
 void tsr_gles_log_pass(const tsr_runner *r, const tsr_pass *pass, const tsr_program *program) {
+    if (r->latest)
+        return;
     const tsr_plan *plan = r->base.plan;
     const tsr_layout *l = tsr_plan_layout(plan, pass->output);
     const tsr_node *node = pass->node == TSR_NONE ? NULL : &plan->graph->nodes[pass->node];

@@ -18,12 +18,27 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
+#if BLOCK_ROWS == 1
+    int first = u.first_image;
+#if SHARED == 0
+    n = first;
+#endif
+#else
+    int first = n;
+#endif
 #include im2col_place
-    at += (window & ${BLOCK_ROWS - 1}) * ${BLOCK / BLOCK_ROWS};
-    int i = partial * u.partial_tiles;
-    for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels, i++) {
+#if BLOCK_ROWS > 1
+    // In one round of the loop: so compilers see that all fragments read the same texel of the block at a time.
+    for (int r = 0; r < BLOCK_ROWS; r++) {
+        if (r != (window & ${BLOCK_ROWS - 1}))
+            continue;
+#else
+    const int r = 0;
+#endif
+    int i = partial * u.partial_tiles, begin = at + r * ${BLOCK / BLOCK_ROWS};
+    for (int k = 0; k < u.partial_tiles; k++, i++, begin += u.window_texels) { // the table has zeros after the last tile
 #include tile_scale
-        for (int ky = 0, from = at; ky < ROWS; ky++, from += ${ROW_DILATION * WINDOW}) {
+        for (int ky = 0, from = begin; ky < ROWS; ky++, from += ${ROW_DILATION * WINDOW}) {
 #for k TAPS
             {
 #if TABLE_OF_4
@@ -52,4 +67,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
         }
     }
+#if BLOCK_ROWS > 1
+    }
+#endif
 }

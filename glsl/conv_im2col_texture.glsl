@@ -22,6 +22,7 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
+    int first = n;
 #include im2col_place
     int i = partial * u.partial_tiles;
     for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels, i++) {

@@ -37,15 +37,20 @@ void kernel_row(int n, int t, int y, int x) {
 #for j PLANES
     v$j = vec4(0.0);
 #endfor
-#if BLOCK_ROWS > 1
-    int begin = (t & ${BLOCK_ROWS - 1}) * ${BLOCK / BLOCK_ROWS};
-#else
-    const int begin = 0;
-#endif
 #if ONE_IMAGE
     int first = u.first_tile;
 #else
     int first = (n - tsr_quotient(n, u.X_N) * u.X_N) * u.X_tiles + u.first_tile;
+#endif
+#if BLOCK_ROWS > 1 && ROW
+    // In one round of the loop: so compilers see that all fragments read the same texel of the block at a time.
+    for (int r = 0, begin = 0; r < BLOCK_ROWS; r++, begin += ${BLOCK / BLOCK_ROWS}) {
+        if (r != (t & ${BLOCK_ROWS - 1}))
+            continue;
+#elif BLOCK_ROWS > 1
+    int begin = (t & ${BLOCK_ROWS - 1}) * ${BLOCK / BLOCK_ROWS};
+#else
+    const int begin = 0;
 #endif
 #if ROW
     row_begin(x / TILES * STRIDE - u.pad_x);
@@ -70,6 +75,9 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
         }
     }
+#if BLOCK_ROWS > 1
+    }
+#endif
 #elif POINTWISE
     int line = y * ROW_STRIDE;
 #include point_places

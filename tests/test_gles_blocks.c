@@ -361,7 +361,7 @@ static void test_joined_draws(void **state) {
     assert_int_equal(planned_draws, 3 * 4);
     expect_kernels(pointwise, 256, block);
     assert_int_equal(planned_draws, 3 * 13);
-    expect_kernels("ConvTranspose x[2,24,12,13] w{24,20,4,4} -> y strides=2,2", 0,
+    expect_kernels("ConvTranspose x[2,24,12,13] w{24,12,4,4} -> y strides=2,2", 0,
                    "conv_uniform_block+conv_assemble");
     assert_int_equal(planned_draws, 4 + 1);
     for (int groups = 3; groups < 8; groups++) {

@@ -86,22 +86,22 @@ static int rows_of_sum(const block_conv *b) {
     return (int)tsr_divide_up(count_tiles(b), b->rows) * b->rows;
 }
 
-/* A draw of fewer multiply-adds is not worth its own: on an H100 it takes 0.7 microseconds more, in
- * a page several. Fragments that read different rows are as fast there; on a software rasteriser
- * they are slow, on GPUs of few registers not measured, as large draws are not on others. */
-int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double products) {
-    enum { ENOUGH = 1 << 22 };
+/* On a software rasteriser fragments that read different rows are slow, on GPUs of few registers
+ * not measured. */
+int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double products,
+                   double enough) {
     int rows = 1;
     if (plan->device.software || plan->device.fragments.registers)
         return rows;
-    while (rows < count && rows * products < ENOUGH && 2 * rows * texels <= plan->block_texels)
+    while (rows < count && rows * products < enough && 2 * rows * texels <= plan->block_texels)
         rows *= 2;
     return rows;
 }
 
 static void join_tiles(const tsr_plan *plan, block_conv *b) {
     double products = (double)(b->p.size[0] * b->p.size[1] * texels_of(b, b->partial_tiles) * 4);
-    b->rows = tsr_block_rows(plan, count_tiles(b), b->texels, products);
+    double enough = b->p.conv.tensor ? TSR_JOINED_PRODUCTS : plan->device.draw_products;
+    b->rows = tsr_block_rows(plan, count_tiles(b), b->texels, products, enough);
 }
 
 /* Of a fragment: 4 pixels, or fewer if a draw then had too few fragments for a GPU's warp, of two

@@ -115,7 +115,8 @@ bool tsr_im2col_gemm_make(const tsr_plan *plan, tsr_im2col_gemm *p) {
     bool made = p->taps[1] <= TSR_MAX_TAPS &&
                 (pixels_of(p) > 1 || count_groups(p) <= MOST_PIXELS) && split(plan, p);
     if (made)
-        p->rows = tsr_block_rows(plan, count_blocks(p), p->texels, products_of_row(p));
+        p->rows = tsr_block_rows(plan, count_blocks(p), p->texels, products_of_row(p),
+                                 TSR_JOINED_PRODUCTS);
     return made && lay_table(plan, p) && fits(plan, p);
 }
 
@@ -207,11 +208,11 @@ static void set_weights(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p
 /* ---- draws ----------------------------------------------------------------------------------- */
 
 static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p) {
-    int count = count_draws(plan, p);
+    const int count = count_draws(plan, p), images = p->rows * (p->shared ? (int)p->sets : 1);
     tsr_draw *draws = tsr_plan_draws(plan, pass, count);
     for (int i = 0; draws && i < count; i++)
-        draws[i].block = i * p->rows;
-    pass->draw_images = p->rows * (p->shared ? (int)p->sets : 1);
+        TSR_DRAW(plan, pass, i, i * p->rows, conv_im2col, .first_image = TSR_INT(i * images));
+    pass->draw_images = images;
     pass->block_rows = p->rows;
     pass->blocks_from_source = true;
 }

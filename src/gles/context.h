@@ -31,8 +31,9 @@ bool tsr_context_is_lost(const tsr_context *context);
 /* Can the driver tell that it was? */
 bool tsr_context_tells_loss(const tsr_context *context);
 
-/* Does glGetError() wait until all commands are done? */
-bool tsr_context_waits_for_errors(void);
+/* Do calls go to another process? Each takes microseconds then, and glGetError() waits until all
+ * commands are done. */
+bool tsr_context_is_remote(void);
 
 /* The GPU's name, as src/gles/family.c reads it; lives as long as the context. */
 const char *tsr_context_renderer(const tsr_context *context);

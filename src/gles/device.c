@@ -50,7 +50,7 @@ tsr_status tsr_gles_begin(tsr_backend_device *d) {
         tsr_context_leave(d->context);
         return status;
     }
-    if (tsr_context_is_adopted(d->context) || !tsr_context_waits_for_errors())
+    if (tsr_context_is_adopted(d->context) || !tsr_context_is_remote())
         clear_errors(); /* errors of the caller, or of an earlier call */
     if (tsr_context_is_adopted(d->context))
         enter_adopted(d);
@@ -74,7 +74,7 @@ tsr_status tsr_gles_check_lost(tsr_backend_device *d) {
 }
 
 tsr_status tsr_gles_check_error(tsr_backend_device *d, const char *what) {
-    return tsr_context_waits_for_errors() ? tsr_gles_check_lost(d) : tsr_gles_check_done(d, what);
+    return tsr_context_is_remote() ? tsr_gles_check_lost(d) : tsr_gles_check_done(d, what);
 }
 
 tsr_status tsr_gles_check_done(tsr_backend_device *d, const char *what) {

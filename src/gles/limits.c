@@ -36,6 +36,13 @@ static int block_texels(const tsr_device_info *info) {
     return suits ? texels : 0;
 }
 
+/* Convolutions of an H200 whose fragments all read the same row of a uniform block are up to 2.7
+ * times faster; it computes so many products in 0.3 microseconds. A draw's calls to another process
+ * take several. */
+static int draw_products(void) {
+    return tsr_context_is_remote() ? TSR_JOINED_PRODUCTS : 1 << 18;
+}
+
 static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     tsr_device_info *info = &d->info;
     info->backend = "gles";
@@ -61,6 +68,7 @@ static void read_info(tsr_backend_device *d, const tsr_device_desc *desc) {
     d->profile.features = TSR_NEEDS_UNIFORM_BLOCK;
     d->profile.bins = llvmpipe;
     d->profile.recompiles = llvmpipe;
+    d->profile.draw_products = draw_products();
     d->sample = d->profile.software;
     /* The kernels for small GPUs are tried on others with all that goes with them. */
     bool small = d->profile.fixed && d->profile.fragments.registers;

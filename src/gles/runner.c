@@ -41,7 +41,7 @@ static tsr_status allocate(tsr_runner *r) {
 
 tsr_status tsr_gles_check_runner(const tsr_runner *r, const char *what) {
     TSR_TRY(tsr_gles_check_done(r->device, what));
-    if (!tsr_context_waits_for_errors() || r->device->errors == r->errors)
+    if (!tsr_context_is_remote() || r->device->errors == r->errors)
         return TSR_OK;
     return tsr_fail(TSR_ERROR_DEVICE, "%s: meanwhile a GL error was found", what);
 }

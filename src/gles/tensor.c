@@ -102,7 +102,7 @@ tsr_status tsr_target_create(const tsr_storage *s, tsr_target *target) {
     else
         glTexStorage3D(GL_TEXTURE_2D_ARRAY, 1, format, s->texture_w, s->texture_h + TSR_ZERO_ROWS,
                        s->planes);
-    GLenum error = tsr_context_waits_for_errors() ? GL_NO_ERROR : glGetError();
+    GLenum error = tsr_context_is_remote() ? GL_NO_ERROR : glGetError();
     if (error != GL_NO_ERROR)
         return tsr_fail(error == GL_OUT_OF_MEMORY ? TSR_ERROR_OUT_OF_MEMORY : TSR_ERROR_DEVICE,
                         "the driver has no texture of %d x %d x %d texels (GL error 0x%04x)",

@@ -173,6 +173,7 @@ typedef struct tsr_device_profile {
     bool truncates_halves; /* what passes store in 16 bits is not rounded to nearest */
     bool fixed;            /* the caller chose the kernels: no fallback candidates */
     int planes;            /* default of tensors without a layout hint; 0: see choose_planes() */
+    int draw_products;     /* multiply-adds that are worth a draw: see tsr_block_rows() */
     int busy_fragments;    /* split-K until a pass has this many fragments; 0: never */
     tsr_fragment_limits fragments;
 } tsr_device_profile;

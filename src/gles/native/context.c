@@ -86,7 +86,7 @@ bool tsr_context_tells_loss(const tsr_context *c) {
     return c->reset_status;
 }
 
-bool tsr_context_waits_for_errors(void) {
+bool tsr_context_is_remote(void) {
     return false;
 }
 

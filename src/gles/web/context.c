@@ -163,7 +163,7 @@ bool tsr_context_tells_loss(const tsr_context *c) {
     return true;
 }
 
-bool tsr_context_waits_for_errors(void) {
+bool tsr_context_is_remote(void) {
     return true;
 }
 

@@ -42,7 +42,7 @@ void kernel_row(int n, int t, int y, int x) {
 #else
     int first = (n - tsr_quotient(n, u.X_N) * u.X_N) * u.X_tiles + u.first_tile;
 #endif
-#if BLOCK_ROWS > 1 && ROW
+#if BLOCK_ROWS > 1 && ROW && ROWS * TAPS > 1
     // In one round of the loop: so compilers see that all fragments read the same texel of the block at a time.
     for (int r = 0, begin = 0; r < BLOCK_ROWS; r++, begin += ${BLOCK / BLOCK_ROWS}) {
         if (r != (t & ${BLOCK_ROWS - 1}))
@@ -75,7 +75,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
         }
     }
-#if BLOCK_ROWS > 1
+#if BLOCK_ROWS > 1 && ROWS * TAPS > 1
     }
 #endif
 #elif POINTWISE

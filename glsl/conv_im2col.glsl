@@ -5,12 +5,11 @@
 //   window_texels            of an input tile
 //   ROWS, TAPS               of the kernel: rows, columns
 //   ROW_STRIDE, ROW_DILATION, STRIDE, DILATION    of rows, of columns
-//   BLOCK                    texels of a uniform block
+//   BLOCK, BLOCK_ROWS        texels of a uniform block, and windows that it holds
 //   table                    panels of panel_rows by panel_columns texels, one texel for each fragment: side by side for the
 //                            four input channels of a tap, one below the other for the taps of all input tiles of a
 //                            partial sum. With TABLE_OF_4 the four channels of a fragment are a group
-//   first_column, first_texel, first_tile, tiles    of a draw: first column (or group) in the table, first texel of its phase
-//                            in a window, input tiles
+//   first_image              of a draw: the output's first image that it writes
 #include weight_scale
 layout(std140) uniform im2col { vec4 block[BLOCK]; };
 
@@ -36,7 +35,7 @@ void kernel_row(int n, int t, int y, int x) {
     const int r = 0;
 #endif
     int i = partial * u.partial_tiles, begin = at + r * ${BLOCK / BLOCK_ROWS};
-    for (int k = 0; k < u.partial_tiles; k++, i++, begin += u.window_texels) { // the table has zeros after the last tile
+    for (int k = 0; k < u.partial_tiles; k++, i++, begin += u.window_texels) { // texels after the last tile are zero
 #include tile_scale
         for (int ky = 0, from = begin; ky < ROWS; ky++, from += ${ROW_DILATION * WINDOW}) {
 #for k TAPS

@@ -24,6 +24,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
     int first = n;
 #include im2col_place
+    int tiles = min(u.partial_tiles, u.input_tiles - partial * u.partial_tiles);
     int i = partial * u.partial_tiles;
     for (int end = at + tiles * u.window_texels; at < end; at += u.window_texels, i++) {
 #include tile_scale

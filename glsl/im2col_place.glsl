@@ -3,11 +3,10 @@
 //   SHARED                   1: all sets read the same window of a group
 //   PHASES                   1: a set is a phase of a transposed convolution: of phases_y rows, phases_x columns of phases;
 //                            pad_y, pad_x: its padding modulo these
-//   sets, partials, partial_tiles, input_tiles    see src/algorithm/im2col_gemm.h
+//   sets, partials, partial_tiles    see src/algorithm/im2col_gemm.h
 // Columns of the table, or groups of four, for each of panel_columns: four.
     int index = tsr_quotient(first, u.sets), set = n - index * u.sets;
     int partial = index - tsr_quotient(index, u.partials) * u.partials;
-    int tiles = min(u.partial_tiles, u.input_tiles - partial * u.partial_tiles);
     int column = (set * u.partials + partial) * ${4 - 3 * TABLE_OF_4} * u.panel_columns + x / PLANES, row = y, at = 0;
     t = y * u.panel_columns + x / PLANES;
 #if SHARED

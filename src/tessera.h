@@ -34,8 +34,8 @@
  *   storage may turn infinities into NaN, too.
  * - Threads: different devices may be used from different threads. One device, and every session
  *   made on it, belongs to one thread at a time. A model is immutable once loaded and may be
- *   shared. Making a session packs weights, and on llvmpipe compiles programs in GL contexts of
- *   their own, on further threads, which end before it is ready to run.
+ *   shared. Making a session packs weights on threads of its own. On llvmpipe other threads, each
+ *   with a GL context, compile programs. All of them end before the session is ready to run.
  * NVIDIA's driver (seen with 580) may hang when a webgpu device is destroyed while other threads
  * render.
  * - Returned strings stay valid as long as the object that returned them.
@@ -499,7 +499,8 @@ TSR_API tsr_status tsr_session_recover(tsr_session *session, tsr_device *device)
  * whether the driver has compiled the programs, and waits for nothing. Works for about `ms`
  * milliseconds, by one pass at least. TSR_NOT_READY while work remains; TSR_OK once the session can
  * run, and for any other session. Before that only descriptions of inputs and outputs and reports
- * are available. A failure is final: the session can only be destroyed. */
+ * are available. A failure is final: the session can only be destroyed. On llvmpipe destroying one
+ * that is not ready waits for the programs that threads are compiling, up to 0.2 s. */
 TSR_API tsr_status tsr_session_prepare(tsr_session *session, double ms);
 
 /* Of a session with TSR_PRECISION_AUTO, which stores tensors in 32 bits until this is called: every

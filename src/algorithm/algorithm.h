@@ -239,7 +239,8 @@ int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles
 /* Rows of `texels` texels that a uniform block has, a power of two: fragments of `count` tiles or
  * images, of `products` multiply-adds each, read a row of their own. More than one as long as a
  * draw has fewer products than `enough`. */
-enum { TSR_JOINED_PRODUCTS = 1 << 22 }; /* where each draw costs more than such fragments do */
+/* `enough` where a draw costs more than fragments of different rows do. */
+enum { TSR_JOINED_PRODUCTS = 1 << 22 };
 int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double products,
                    double enough);
 

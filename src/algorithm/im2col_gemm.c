@@ -221,9 +221,8 @@ static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p) 
     .window_texels = TSR_INT((p)->window[0] * (p)->window[1]),                                     \
     .panel_rows = TSR_INT((p)->panel[0]), .panel_columns = TSR_INT((p)->panel[1]),                 \
     .sets = TSR_INT((p)->sets), .partials = TSR_INT((p)->partials),                                \
-    .partial_tiles = TSR_INT((p)->partial_tiles), .input_tiles = TSR_INT((p)->tiles),              \
-    .phases_y = TSR_INT((p)->phases[0]), .phases_x = TSR_INT((p)->phases[1]),                      \
-    .pad_y = TSR_INT((phase_pad) ? (phase_pad)[0] : 0),                                            \
+    .partial_tiles = TSR_INT((p)->partial_tiles), .phases_y = TSR_INT((p)->phases[0]),             \
+    .phases_x = TSR_INT((p)->phases[1]), .pad_y = TSR_INT((phase_pad) ? (phase_pad)[0] : 0),       \
     .pad_x = TSR_INT((phase_pad) ? (phase_pad)[1] : 0)
 
 static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
@@ -245,15 +244,16 @@ static tsr_pass *add_blocks_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
 static tsr_pass *add_texture_pass(tsr_plan *plan, const tsr_im2col_gemm *p,
                                   const tsr_convolution *conv, const int64_t *phase_pad, int blocks,
                                   int output) {
-    tsr_pass *pass = TSR_PASS(
-        plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks), TSR_SCALE_FIELDS(conv),
-        .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
-        .DOTS = TSR_INT(p->dots), .ROWS = TSR_INT(p->taps[0]), .TAPS = TSR_INT(p->taps[1] == 1),
-        .STRIDE = TSR_INT(p->stride[1]), .DILATION = TSR_INT(p->dilation[1]),
-        .ROW_STRIDE = TSR_INT(p->stride[0]), .ROW_DILATION = TSR_INT(p->dilation[0]),
-        .GROUP = TSR_INT(p->group[1]), .WINDOW = TSR_INT(p->window[1]),
-        .SHARED = TSR_INT(p->shared), .PHASES = TSR_INT(phase_pad != NULL),
-        .taps = TSR_INT(p->taps[1]), TSR_IM2COL_FIELDS(p, phase_pad));
+    tsr_pass *pass =
+        TSR_PASS(plan, output, conv_im2col_texture, .X = TSR_TENSOR(blocks), TSR_SCALE_FIELDS(conv),
+                 .HALF_PRODUCTS = TSR_INT(p->scale != 0), .scale = TSR_FLOAT(p->scale),
+                 .DOTS = TSR_INT(p->dots), .ROWS = TSR_INT(p->taps[0]),
+                 .TAPS = TSR_INT(p->taps[1] == 1), .STRIDE = TSR_INT(p->stride[1]),
+                 .DILATION = TSR_INT(p->dilation[1]), .ROW_STRIDE = TSR_INT(p->stride[0]),
+                 .ROW_DILATION = TSR_INT(p->dilation[0]), .GROUP = TSR_INT(p->group[1]),
+                 .WINDOW = TSR_INT(p->window[1]), .SHARED = TSR_INT(p->shared),
+                 .PHASES = TSR_INT(phase_pad != NULL), .taps = TSR_INT(p->taps[1]),
+                 .input_tiles = TSR_INT(p->tiles), TSR_IM2COL_FIELDS(p, phase_pad));
     tsr_plan_loops(plan, 1, 3, (int64_t[]){p->partial_tiles, p->taps[0], p->taps[1]});
     return pass;
 }

@@ -67,7 +67,7 @@ static tsr_status finish_program(tsr_runner *r, int i) {
         return TSR_NOT_READY;
     tsr_status status = tsr_program_finish(r->passes[i].program, pass->kernel->stem, pass->body);
     if (status == TSR_OK)
-        tsr_gles_precompile_pass(r, i);
+        status = tsr_gles_precompile_pass(r, i);
     r->base.compile_ms += tsr_clock_ms() - start;
     return tsr_gpu_name_node(&r->base, pass, status);
 }

@@ -10,6 +10,7 @@ typedef struct tsr_program {
     tsr_cached_program entry; /* text: of the fragment shader; compiled: its link status, too */
     GLuint id;
     tsr_cache_key key;     /* in the cache on disk */
+    bool precompiled;      /* to machine code: src/gles/precompile.h */
     bool cached, to_store; /* loaded from the cache on disk; to be stored there once linked */
     GLint params, draw;    /* locations, -1 where the driver removed a uniform */
     int32_t *params_set;   /* their values, which a program keeps; at first they are 0 */

@@ -33,7 +33,7 @@ struct tsr_runner {
     bool built;      /* may hold GL objects */
     unsigned errors; /* of the device, when preparing or the latest run began */
     tsr_gles_building building;
-    struct tsr_precompiling *precompiling; /* NULL: no thread does */
+    struct tsr_precompiling *precompiling; /* while it goes on: precompile.h */
     tsr_target *targets; /* by storage */
     tsr_target *doubles; /* by tensor: framebuffers of tensors in two storages; else 0 */
     GLuint *constants;   /* by tensor; 0 for those that are computed */

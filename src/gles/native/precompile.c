@@ -10,17 +10,17 @@
 
 struct tsr_precompiling {
     const tsr_runner *runner;
-    EGLDisplay display; /* the session's, as these functions */
-    const GladGLES2Context *gl;
+    EGLDisplay display;         /* of the session's context */
+    const GladGLES2Context *gl; /* its functions */
     tsr_parallel threads;
     atomic_int working;  /* threads that are not done */
-    atomic_bool taken[]; /* by pass: some thread compiles its program, or none has to */
+    atomic_bool taken[]; /* by pass: a thread compiles its program, or it needs no compiling */
 };
 
 /* ---- a draw of no pixels --------------------------------------------------------------------- */
 
-/* In the place of a pass's textures, the first one's of its output: of their formats and of the
- * least sides that are powers of two where theirs are, on which llvmpipe's code depends. */
+/* Small textures in place of a pass's: of the same formats, with sides that are powers of two where
+ * the pass's are. That is what llvmpipe's code depends on. The first one is the output. */
 typedef struct stand_ins {
     tsr_target targets[2 * TSR_MAX_SOURCES + 2];
     int count;
@@ -66,7 +66,7 @@ static void add_output(stand_ins *s, const tsr_plan *plan, const tsr_pass *pass)
     add(s, to, tsr_pass_writes_more(pass) ? pass->planes * (1 + pass->more_count) : planes);
 }
 
-/* To create a texture binds it: all are created first. */
+/* All are created first, since that binds them, too. */
 static void bind_stand_ins(stand_ins *s, const tsr_plan *plan, const tsr_pass *pass) {
     GLuint units[TSR_GL_UNITS] = {0};
     tsr_bindings b;
@@ -108,7 +108,12 @@ static bool take(struct tsr_precompiling *p, int i) {
     return !atomic_exchange(&p->taken[i], true);
 }
 
-/* The session's thread tells if a program is refused. */
+/* What Tessera's cache had on disk, Mesa's has as a rule, too. */
+static bool is_new(const tsr_runner *r, int i) {
+    return r->passes[i].program && !r->passes[i].program->cached;
+}
+
+/* If the driver refuses the program, the session's thread reports it. */
 static void compile_there(const tsr_runner *r, int i) {
     GLuint program = tsr_program_link(r->passes[i].program->entry.text);
     if (program)
@@ -136,19 +141,22 @@ static void leave(tsr_egl *egl) {
     tsr_egl_destroy(egl);
 }
 
-/* From the last pass on: the session's thread begins with the first. What cannot be done here is
- * compiled in the first run. */
+/* The last one before pass i that is left; TSR_NONE if there is none. The session's thread begins
+ * with the first. */
+static int take_last(struct tsr_precompiling *p, int i) {
+    while (--i >= 0)
+        if (is_new(p->runner, i) && take(p, i))
+            return i;
+    return TSR_NONE;
+}
+
 static void compile_last(struct tsr_precompiling *p) {
     tsr_egl egl;
-    int i = p->runner->base.plan->pass_count - 1;
-    while (i >= 0 && !take(p, i))
-        i--;
-    if (i < 0 || !enter(p, &egl))
+    int i = take_last(p, p->runner->base.plan->pass_count);
+    if (i == TSR_NONE || !enter(p, &egl))
         return;
-    compile_there(p->runner, i);
-    while (--i >= 0)
-        if (take(p, i))
-            compile_there(p->runner, i);
+    for (; i != TSR_NONE; i = take_last(p, i))
+        compile_there(p->runner, i);
     leave(&egl);
 }
 
@@ -163,28 +171,28 @@ static void work(void *user, int64_t first, int64_t count) {
 
 /* ---- the session's thread -------------------------------------------------------------------- */
 
-/* Can contexts hand code over? Without its cache on disk Mesa has no format of binaries. */
+/* Can contexts hand code over? Mesa has formats of binaries if it has a cache on disk. */
 static bool shares_code(const tsr_backend_device *d) {
     GLint formats = 0;
     glGetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &formats);
     return formats > 0 && !tsr_context_is_adopted(d->context);
 }
 
+/* Or does an earlier pass have the same program? */
 static bool is_compiled(const tsr_runner *r, int i) {
     const tsr_program *program = r->passes[i].program;
-    bool compiled = !program || program->cached || program->entry.compiled;
+    bool compiled = !program || program->precompiled;
     for (int k = 0; k < i && !compiled; k++)
         compiled = r->passes[k].program == program;
     return compiled;
 }
 
-/* Marks those that nothing has to compile, or another pass has; returns the number of the others.
- */
+/* Marks what needs no compiling; returns the number of programs that are left for threads. */
 static int count_programs(const tsr_runner *r, struct tsr_precompiling *p) {
     int count = 0;
     for (int i = 0; i < r->base.plan->pass_count; i++) {
         atomic_init(&p->taken[i], is_compiled(r, i));
-        count += !p->taken[i];
+        count += !p->taken[i] && is_new(r, i);
     }
     return count;
 }
@@ -213,16 +221,28 @@ tsr_status tsr_gles_start_precompiling(tsr_runner *r, int unit) {
     return TSR_OK;
 }
 
-/* It must not wait in steps. */
+/* Not in steps, which do not wait. */
 static bool compiles_here(const tsr_runner *r) {
     return r->precompiling && !r->base.options.prepare_in_steps;
 }
 
-void tsr_gles_precompile_pass(tsr_runner *r, int i) {
-    if (!compiles_here(r) || !take(r->precompiling, i))
-        return;
-    compile(r->base.plan, &r->base.plan->passes[i], r->passes[i].program->id);
+/* Errors from before are the session's; without the stand-ins it can do. */
+static tsr_status compile_here(const tsr_runner *r, int i) {
+    enum { ERRORS = 8 };
+    tsr_program *program = r->passes[i].program;
+    if (!program || program->precompiled)
+        return TSR_OK;
+    TSR_TRY(tsr_gles_check_error(r->device, "preparing the session"));
+    compile(r->base.plan, &r->base.plan->passes[i], program->id);
+    for (int k = 0; k < ERRORS && glGetError() != GL_NO_ERROR; k++)
+        ;
     tsr_bindings_forget(&r->device->bindings);
+    program->precompiled = true;
+    return TSR_OK;
+}
+
+tsr_status tsr_gles_precompile_pass(tsr_runner *r, int i) {
+    return compiles_here(r) && take(r->precompiling, i) ? compile_here(r, i) : TSR_OK;
 }
 
 void tsr_gles_precompile_transfer(tsr_runner *r, tsr_gles_transfer *t) {
@@ -238,6 +258,20 @@ void tsr_gles_precompile_transfer(tsr_runner *r, tsr_gles_transfer *t) {
     glDisable(GL_SCISSOR_TEST);
 }
 
+/* What threads compiled is loaded, or compiled here if that fails. Mesa writes on a thread of its
+ * own: the latest, which are those of the first passes, come last. */
+static tsr_status load_all(const tsr_runner *r) {
+    for (int i = r->base.plan->pass_count - 1; i >= 0; i--)
+        TSR_TRY(compile_here(r, i));
+    return TSR_OK;
+}
+
+static tsr_status finish(tsr_runner *r) {
+    const bool here = compiles_here(r);
+    tsr_gles_stop_precompiling(r);
+    return here ? load_all(r) : TSR_OK;
+}
+
 tsr_status tsr_gles_finish_precompiling(tsr_runner *r, int unit) {
     const struct tsr_precompiling *p = r->precompiling;
     const double start = tsr_clock_ms();
@@ -245,9 +279,9 @@ tsr_status tsr_gles_finish_precompiling(tsr_runner *r, int unit) {
     if (p && r->base.options.prepare_in_steps && p->threads.thread_count &&
         atomic_load(&p->working))
         return TSR_NOT_READY;
-    tsr_gles_stop_precompiling(r);
+    tsr_status status = finish(r);
     r->base.compile_ms += tsr_clock_ms() - start;
-    return TSR_OK;
+    return status;
 }
 
 void tsr_gles_stop_precompiling(tsr_runner *r) {

@@ -9,7 +9,7 @@
 //   table                    panels of panel_rows by panel_columns texels, one texel for each fragment: side by side for the
 //                            four input channels of a tap, one below the other for the taps of all input tiles of a
 //                            partial sum. With TABLE_OF_4 the four channels of a fragment are a group
-//   first_image              of a draw: the output's first image that it writes
+//   image                    of a draw: the output's first image that it writes
 #include weight_scale
 layout(std140) uniform im2col { vec4 block[BLOCK]; };
 
@@ -18,7 +18,7 @@ void kernel_row(int n, int t, int y, int x) {
     v$j = vec4(0.0);
 #endfor
 #if BLOCK_ROWS == 1
-    int first = u.first_image;
+    int first = u.image;
 #if SHARED == 0
     n = first;
 #endif

@@ -211,7 +211,7 @@ static void set_draws(tsr_plan *plan, tsr_pass *pass, const tsr_im2col_gemm *p) 
     const int count = count_draws(plan, p), images = p->rows * (p->shared ? (int)p->sets : 1);
     tsr_draw *draws = tsr_plan_draws(plan, pass, count);
     for (int i = 0; draws && i < count; i++)
-        TSR_DRAW(plan, pass, i, i * p->rows, conv_im2col, .first_image = TSR_INT(i * images));
+        TSR_DRAW(plan, pass, i, i * p->rows, conv_im2col, .image = TSR_INT(i * images));
     pass->draw_images = images;
     pass->block_rows = p->rows;
     pass->blocks_from_source = true;

@@ -323,8 +323,8 @@ static void test_little_memory(void **state) {
     expect_within(6 << 20, "conv_direct");
 }
 
-/* 1x1 convolutions of so many channels that their loops take a large part of the iterations that a
- * driver allows. */
+/* 1x1 convolutions with tens of thousands of input channels: drivers may limit the iterations of the
+ * loop over them. */
 static void test_long_sums(void **state) {
     (void)state;
     need_backend("gles");

@@ -9,7 +9,6 @@
 
 #include <ftw.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -25,8 +24,7 @@ static const char *const nets[] = {
     "MaxPool c -> d kernel_shape=3,2; Resize d _ s<1,1,0.4,5> -> e mode=linear; Add e e -> f; "
     "ReduceMean f -> y axes=3,",
     "Conv x[1,8,12,10] w{16,1,3,3} -> a group=8; Conv a v{24,16,1,1} -> b; Split b s(12,12) -> c d "
-    "axis=1; "
-    "Mul c d -> e; Transpose e -> f perm=0,2,3,1; MatMul f m{12,5} -> g; Relu g -> y"};
+    "axis=1; Mul c d -> e; Transpose e -> f perm=0,2,3,1; MatMul f m{12,5} -> g; Relu g -> y"};
 
 /* In 16 bits: one text reads tensors of 16 bits and a constant of 32. */
 static const char half_net[] = "MatMul x[1,8,9,9] z[1,8,9,9] -> a; MatMul a c{1,8,9,9} -> b; "
@@ -34,7 +32,7 @@ static const char half_net[] = "MatMul x[1,8,9,9] z[1,8,9,9] -> a; MatMul a c{1,
 
 /* ---- Mesa's cache ---------------------------------------------------------------------------- */
 
-static char mesa_folder[FOLDER_PATH];
+/* Of the temporary folder, which holds nothing else. */
 static int file_count;
 
 static int count_file(const char *path, const struct stat *s, int type, struct FTW *at) {
@@ -47,7 +45,7 @@ static int count_file(const char *path, const struct stat *s, int type, struct F
 
 static int count_files(void) {
     file_count = 0;
-    nftw(mesa_folder, count_file, 8, FTW_PHYS);
+    nftw(cache_folder, count_file, 8, FTW_PHYS);
     return file_count;
 }
 
@@ -62,25 +60,18 @@ static int settled_files(void) {
     return count;
 }
 
-static int remove_file(const char *path, const struct stat *s, int type, struct FTW *at) {
-    (void)s, (void)type, (void)at;
-    return remove(path);
-}
-
 /* Mesa reads the variables when the first device is made. Programs of Tessera's cache are not
  * compiled by threads. */
 static int set_up(void **state) {
-    (void)state;
+    set_up_cache_folder(state);
     setenv("TSR_CACHE", "off", 1);
-    snprintf(mesa_folder, sizeof mesa_folder, "/tmp/test_gles_precompile.XXXXXX");
     unsetenv("MESA_SHADER_DUMP_PATH");
     unsetenv("MESA_SHADER_CACHE_DISABLE");
-    return !mkdtemp(mesa_folder) || setenv("MESA_SHADER_CACHE_DIR", mesa_folder, 1);
+    return setenv("MESA_SHADER_CACHE_DIR", cache_folder, 1);
 }
 
 static int tear_down(void **state) {
-    nftw(mesa_folder, remove_file, 8, FTW_PHYS | FTW_DEPTH);
-    return close_backends(state);
+    return tear_down_cache_folder(state) || close_backends(state);
 }
 
 /* Skips the test elsewhere. */

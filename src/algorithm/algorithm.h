@@ -236,11 +236,11 @@ double tsr_problem_products(const tsr_plan *plan, const tsr_problem *problem);
  * device busy, none of them short; may be 0. */
 int64_t tsr_busy_partials(const tsr_plan *plan, int64_t fragments, int64_t tiles);
 
-/* Rows of `texels` texels that a uniform block has, a power of two: fragments of `count` tiles or
- * images, of `products` multiply-adds each, read a row of their own. More than one as long as a
- * draw has fewer products than `enough`. */
-/* `enough` where a draw costs more than fragments of different rows do. */
+/* tsr_block_rows(): `enough` where another draw costs more than fragments of different rows do. */
 enum { TSR_JOINED_PRODUCTS = 1 << 22 };
+/* Rows of `texels` texels that a uniform block has, a power of two: fragments of `count` tiles or
+ * images, of `products` multiply-adds each, read a row of their own. Rows are added while a draw
+ * has fewer products than `enough`. */
 int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double products,
                    double enough);
 

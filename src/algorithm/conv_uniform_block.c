@@ -98,7 +98,8 @@ int tsr_block_rows(const tsr_plan *plan, int64_t count, int64_t texels, double p
     return rows;
 }
 
-/* Pointwise ones read a row by its index as fast. */
+/* With one tap, fragments of different rows are as fast; where weights are computed, draws cost
+ * most. */
 static void join_tiles(const tsr_plan *plan, block_conv *b) {
     double products = (double)(b->p.size[0] * b->p.size[1] * texels_of(b, b->partial_tiles) * 4);
     bool joined = b->p.conv.tensor || b->p.taps[0] * b->p.taps[1] == 1;

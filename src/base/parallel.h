@@ -22,8 +22,8 @@ typedef struct tsr_parallel {
     uintptr_t threads[TSR_MAX_THREADS]; /* the system's handles */
 } tsr_parallel;
 
-/* Begins on other threads, one fewer than there are processors, if all units together have enough
- * bytes; the caller continues meanwhile. */
+/* Begins on other threads, one fewer than there are processors, no more than units, if all units
+ * together have enough bytes; the caller continues meanwhile. */
 void tsr_parallel_start(tsr_parallel *work, int64_t total, size_t bytes, tsr_parallel_fn *fn,
                         void *user);
 /* Works on units that nobody began, until a time of tsr_clock_ms(), on one step of them at least.

@@ -205,7 +205,8 @@ static tsr_status finish_tables(tsr_runner *r, int i) {
 }
 
 /* All programs are started before waiting for the first, and weights are packed meanwhile: drivers
- * may compile in parallel. Weights come before tensors: then memory use has its peak. */
+ * may compile in parallel. Weights come before tensors: then memory use has its peak. Transfers are
+ * finished before passes: other threads may compile passes meanwhile (src/gles/precompile.h). */
 static tsr_status work(tsr_runner *r, double ms) {
     const tsr_plan *plan = r->base.plan;
     const int inputs = r->base.graph->input_count, outputs = r->base.output_count;

@@ -36,9 +36,10 @@ static int block_texels(const tsr_device_info *info) {
     return suits ? texels : 0;
 }
 
-/* Convolutions of an H200 whose fragments all read the same row of a uniform block are up to 2.7
- * times faster; it computes so many products in 0.3 microseconds. A draw's calls to another process
- * take several. */
+/* How many multiply-adds are worth a draw of their own: see tsr_block_rows(). On an H200 a
+ * convolution is up to 2.7 times faster if all fragments of a draw read the same row of a uniform
+ * block, and 2^18 multiply-adds take 0.3 microseconds. In a page the calls of one draw take several
+ * microseconds. */
 static int draw_products(void) {
     return tsr_context_is_remote() ? TSR_JOINED_PRODUCTS : 1 << 18;
 }

@@ -134,8 +134,8 @@ static tsr_status fold(tsr_graph *graph, tsr_node *node, tsr_folding *f) {
     return TSR_OK;
 }
 
-/* In inference the mask is all ones, whatever the data. One that is too large
- * for a constant stays an output of the node. */
+/* In inference the mask is all ones, whatever the data. One that is too large for a constant stays
+ * an output of the node. */
 static tsr_status fold_dropout_mask(tsr_graph *graph, tsr_node *node, tsr_folding *f) {
     tsr_value *mask = tsr_node_out(graph, node, 1);
     if (!mask || bytes_of(mask) > f->bytes)

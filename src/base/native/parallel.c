@@ -62,6 +62,7 @@ void tsr_parallel_start(tsr_parallel *w, int64_t total, size_t bytes, tsr_parall
     enum { MIN_BYTES = 1 << 19, STEPS = 8 }; /* a tenth of a millisecond; of each thread */
     int processors = bytes < MIN_BYTES ? 1 : count_processors();
     int others = processors < TSR_MAX_THREADS ? processors - 1 : TSR_MAX_THREADS - 1;
+    others = total < others ? (int)total : others;
     *w = (tsr_parallel){.fn = fn, .user = user, .total = total};
     atomic_init(&w->next, 0);
     w->step = others > 0 ? total / ((int64_t)(others + 1) * STEPS) + 1 : total;

@@ -13,7 +13,7 @@ struct tsr_precompiling {
     EGLDisplay display;         /* of the session's context */
     const GladGLES2Context *gl; /* its functions */
     tsr_parallel threads;
-    atomic_int working;  /* threads that are not done */
+    atomic_int working;  /* units of `threads` that are not done */
     atomic_bool taken[]; /* by pass: a thread compiles its program, or it needs no compiling */
 };
 
@@ -178,13 +178,10 @@ static bool shares_code(const tsr_backend_device *d) {
     return formats > 0 && !tsr_context_is_adopted(d->context);
 }
 
-/* Or does an earlier pass have the same program? */
+/* A program that an earlier pass has, too, is that one's: see tsr_gpu_count_program(). */
 static bool is_compiled(const tsr_runner *r, int i) {
     const tsr_program *program = r->passes[i].program;
-    bool compiled = !program || program->precompiled;
-    for (int k = 0; k < i && !compiled; k++)
-        compiled = r->passes[k].program == program;
-    return compiled;
+    return !program || program->precompiled || r->base.programs[i] != program;
 }
 
 /* Marks what needs no compiling; returns the number of programs that are left for threads. */
@@ -226,7 +223,8 @@ static bool compiles_here(const tsr_runner *r) {
     return r->precompiling && !r->base.options.prepare_in_steps;
 }
 
-/* Errors from before are the session's; without the stand-ins it can do. */
+/* A pending GL error is reported as the session's. One of the stand-ins is not: the program is then
+ * compiled in the first run. */
 static tsr_status compile_here(const tsr_runner *r, int i) {
     enum { ERRORS = 8 };
     tsr_program *program = r->passes[i].program;
@@ -258,8 +256,8 @@ void tsr_gles_precompile_transfer(tsr_runner *r, tsr_gles_transfer *t) {
     glDisable(GL_SCISSOR_TEST);
 }
 
-/* What threads compiled is loaded, or compiled here if that fails. Mesa writes on a thread of its
- * own: the latest, which are those of the first passes, come last. */
+/* Loads what threads compiled; compiles it here if the cache does not have it. Mesa writes its
+ * cache on a thread of its own, so what was compiled last, for the first passes, is loaded last. */
 static tsr_status load_all(const tsr_runner *r) {
     for (int i = r->base.plan->pass_count - 1; i >= 0; i--)
         TSR_TRY(compile_here(r, i));

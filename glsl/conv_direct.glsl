@@ -30,44 +30,49 @@ void kernel_row(int n, int t, int y, int x) {
 #if ROW
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
-        for (int i = begin; i < end; i++) {
+        // One loop over the kernel's rows of all input tiles: where a loop begins and ends, llvmpipe copies the sums.
+        int i = begin - 1, ky = u.window_y.kernel;
+        for (int rest = (end - begin) * u.window_y.kernel; rest > 0; rest--) {
+            ky++;
+            if (ky >= u.window_y.kernel) {
+                ky = 0;
+                i++;
+            }
+            int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
+            if (line < 0 || line >= u.X_H)
+                continue;
 #include group_own
 #include tile_scale
 #include conv_weight_tiles
             int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
-            for (int ky = 0; ky < u.window_y.kernel; ky++) {
-                int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
-                if (line < 0 || line >= u.X_H)
-                    continue;
 #include row_read
 #if COMPUTED == 0
-                int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks + chunk;
-                int log2 = u.channels.entries_log2;
-                TABLE_AT at = weights_begin((entry & ((1 << log2) - 1)) * TAPS, entry >> log2);
+            int entry = ((t * u.channels.tiles + i) * u.window_y.kernel + ky) * u.chunks + chunk;
+            int log2 = u.channels.entries_log2;
+            TABLE_AT at = weights_begin((entry & ((1 << log2) - 1)) * TAPS, entry >> log2);
 #endif
 #for k TAPS
-                {
-                    int kx = chunk * TAPS + $k;
+            {
+                int kx = chunk * TAPS + $k;
 #if COMPUTED
 #include conv_computed_weights
 #else
 #for c 4
-                    vec4 w$c = channel_weights(at, $k, $c);
+                vec4 w$c = channel_weights(at, $k, $c);
 #endfor
 #endif
 #include scaled_weights
 #for j PLANES
 #for c 4
 #if SHARED
-                    v$j += mix(vec4(0.0), row${j * STRIDE + k * DILATION}[$c] * w$c, own$c);
+                v$j += mix(vec4(0.0), row${j * STRIDE + k * DILATION}[$c] * w$c, own$c);
 #else
-                    v$j += row${j * STRIDE + k * DILATION}[$c] * w$c;
+                v$j += row${j * STRIDE + k * DILATION}[$c] * w$c;
 #endif
 #endfor
 #endfor
-                }
-#endfor
             }
+#endfor
         }
     }
 #elif POINTWISE

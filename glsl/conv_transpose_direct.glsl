@@ -30,7 +30,59 @@ void kernel_row(int n, int t, int y, int x) {
 #define INPUT_X ((x + u.pad_x) / STRIDE)
 #if ROW
     row_begin(INPUT_X - ${TAPS - 1});
+    int first_line = tsr_quotient(y + u.window_y.pad, u.window_y.stride);
+    int first_ky = y + u.window_y.pad - first_line * u.window_y.stride;
+    int rows = first_ky < u.window_y.kernel ? tsr_quotient(u.window_y.kernel - 1 - first_ky, u.window_y.stride) + 1 : 0;
+    // One loop, as in glsl/conv_direct.glsl.
+    int i = begin - 1, ky = u.window_y.kernel, line = 0;
+    for (int rest = (end - begin) * rows; rest > 0; rest--) {
+        if (ky >= u.window_y.kernel - u.window_y.stride) {
+            ky = first_ky;
+            line = first_line;
+            i++;
+        } else {
+            ky += u.window_y.stride;
+            line--;
+        }
+        if (line < 0 || line >= u.X_H)
+            continue;
+#include group_own
+#include tile_scale
+        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
+#include row_read
+        int phase_x = x + u.pad_x - INPUT_X * STRIDE; // computed here, it needs no register before
+#if COMPUTED
+#for c 4
+        WEIGHTS_TILE weights$c = weights_tile(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t);
+#endfor
+#else
+        int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
+        TABLE_AT at = weights_begin((entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase_x, entry >> log2);
 #endif
+#for m TAPS
+        {
+            int kx = phase_x + ${STRIDE * m};
+#for c 4
+#if COMPUTED
+            vec4 w$c = weights_texel(weights$c, ky, kx);
+#else
+            vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
+#endif
+#endfor
+#include scaled_weights
+#for j PLANES
+#for c 4
+#if SHARED
+            v$j += mix(vec4(0.0), row${j + TAPS - 1 - m}[$c] * w$c, own$c);
+#else
+            v$j += row${j + TAPS - 1 - m}[$c] * w$c;
+#endif
+#endfor
+#endfor
+        }
+#endfor
+    }
+#else
     for (int i = begin; i < end; i++) {
 #include group_own
 #include tile_scale
@@ -39,46 +91,13 @@ void kernel_row(int n, int t, int y, int x) {
         WEIGHTS_TILE weights$c = weights_tile(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t);
 #endfor
 #endif
-#if ROW
-        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
-#endif
         int line = tsr_quotient(y + u.window_y.pad, u.window_y.stride);
         for (int ky = y + u.window_y.pad - line * u.window_y.stride; ky < u.window_y.kernel; ky += u.window_y.stride, line--) {
             if (line < 0 || line >= u.X_H)
                 continue;
-#if ROW
-#include row_read
-#endif
             int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
             int column = INPUT_X, phase_x = x + u.pad_x - column * STRIDE; // computed here, they need no registers before
             int weights = (entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase_x;
-#if ROW
-#if COMPUTED == 0
-            TABLE_AT at = weights_begin(weights, entry >> log2);
-#endif
-#for m TAPS
-            {
-                int kx = phase_x + ${STRIDE * m};
-#for c 4
-#if COMPUTED
-                vec4 w$c = weights_texel(weights$c, ky, kx);
-#else
-                vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
-#endif
-#endfor
-#include scaled_weights
-#for j PLANES
-#for c 4
-#if SHARED
-                v$j += mix(vec4(0.0), row${j + TAPS - 1 - m}[$c] * w$c, own$c);
-#else
-                v$j += row${j + TAPS - 1 - m}[$c] * w$c;
-#endif
-#endfor
-#endfor
-            }
-#endfor
-#else
             tap_row_inside(image * u.X_tiles + min(first + i, u.X_tiles - 1), line);
             for (int kx = phase_x; kx < u.kernel_x; kx += STRIDE, column--) {
 #if COMPUTED == 0
@@ -103,8 +122,8 @@ void kernel_row(int n, int t, int y, int x) {
 #endif
 #endif
             }
-#endif
         }
     }
+#endif
 #include product_scale
 }

@@ -31,7 +31,7 @@ typedef enum reading { BY_ROWS, BY_TAPS } reading;
 static split split_conv(const tsr_plan *plan, const tsr_convolution *conv, const tsr_layout *l,
                         reading by, bool busy) {
     const int64_t *kernel = conv->window.kernel;
-    int64_t rows = tsr_divide_up(kernel[1], TSR_MAX_TAPS) * (kernel[0] + 3),
+    int64_t rows = tsr_divide_up(kernel[1], TSR_MAX_TAPS) * (kernel[0] + 2),
             taps = kernel[0] * (kernel[1] + 2) + 3;
     return choose_split(plan, l, busy, tsr_tiles_per_output(conv), by == BY_TAPS ? taps : rows);
 }
@@ -41,7 +41,7 @@ static split split_transposed(const tsr_plan *plan, const tsr_convolution *conv,
     const tsr_window *w = &conv->window;
     int64_t rows = w->kernel[0] / w->stride[0] + 1, taps = w->kernel[1] / w->stride[1] + 1;
     return choose_split(plan, l, busy, tsr_tiles_per_output(conv),
-                        by == BY_TAPS ? rows * (taps + 2) + 3 : rows + 3);
+                        by == BY_TAPS ? rows * (taps + 2) + 3 : rows + 2);
 }
 
 static tsr_args_split split_args(const tsr_plan *plan, const split *s, int output) {
@@ -64,10 +64,10 @@ static row_form choose_row(const tsr_window *w, const tsr_layout *output, readin
     return f;
 }
 
-/* Chunks are the outer loop, taps the inner one. */
+/* Chunks are the outer loop, taps the inner one. One loop goes over the rows of all tiles. */
 static void count_loops(tsr_plan *plan, const row_form *f, int64_t tiles, int64_t rows) {
     if (f->row)
-        tsr_plan_loops(plan, 1, 3, (int64_t[]){f->chunks, tiles, rows});
+        tsr_plan_loops(plan, 1, 2, (int64_t[]){f->chunks, tiles * rows});
     else
         tsr_plan_loops(plan, 1, 3, (int64_t[]){tiles, rows, f->chunks});
 }
@@ -263,8 +263,11 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
         .split = split_args(plan, &s, output));
     if (!computed)
         pass = tsr_pass_conv_weights(plan, pass, &weights);
-    tsr_plan_loops(plan, 1, by == BY_TAPS ? 3 : 2,
-                   (int64_t[]){s.tiles, w->kernel[0] / w->stride[0] + 1, taps});
+    const int64_t rows = w->kernel[0] / w->stride[0] + 1;
+    if (by == BY_TAPS)
+        tsr_plan_loops(plan, 1, 3, (int64_t[]){s.tiles, rows, taps});
+    else
+        tsr_plan_loops(plan, 1, 1, (int64_t[]){s.tiles * rows});
     return tsr_split_sum(plan, pass, output, s.count);
 }
 

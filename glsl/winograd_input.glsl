@@ -8,7 +8,14 @@
 //   partials, partial_tiles      partial sums, input tiles of one; sum_tiles: of all
 //   pad_y, pad_x                 by which a tile begins before its pixels; less phase_pad, plus the phase, divided by the
 //                                phases
-#include winograd_transform
+// A position is the sum (sign 1) or difference (-1) of two pixels of a row or column; 0: the first alone.
+ivec3 transform(int k) {
+#if POSITIONS == 3
+    return k == 0 ? ivec3(0, 1, -1) : k == 1 ? ivec3(1, 1, 0) : ivec3(1, 2, -1);
+#else
+    return k == 0 ? ivec3(0, 2, -1) : k == 1 ? ivec3(1, 2, 1) : k == 2 ? ivec3(2, 1, -1) : ivec3(1, 3, -1);
+#endif
+}
 
 vec4 combine(vec4 a, vec4 b, int sign) { return sign > 0 ? a + b : a - b; }
 

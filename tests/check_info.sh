@@ -11,8 +11,7 @@ candidates() { # candidates NODE OPTIONS...: name, Winograd's tile, whether it i
             on && name == node { print $(NF - 6), $(NF - 5), $(NF - 7) == "*", $NF }'
 }
 
-winograd='conv_winograd F(2x2,3x3)
-conv_winograd_texture F(2x2,3x3)'
+winograd='conv_winograd F(2x2,3x3)'
 candidates Conv0 >estimated
 check 'a convolution has several candidates' test "$(grep -c ^conv_ estimated)" -ge 2
 check 'one of them is chosen' test "$(grep -c ' 1 ' estimated)" = 1

@@ -77,13 +77,6 @@ tsr_args_channels tsr_conv_channels(const tsr_conv_weights *weights);
 /* Of the latest pass, which it returns: it may have moved. */
 tsr_pass *tsr_pass_conv_weights(tsr_plan *plan, tsr_pass *pass, const tsr_conv_weights *weights);
 
-/* A pass of a convolution in groups of whole tiles, of one tap, whose pixels are those of `input`,
- * without split-K. conv: whose weights these are, no integers in blocks. The caller gives it the
- * table: entry t * tiles + i has the four texels between output tile t and the i-th input tile of
- * its group. */
-tsr_pass *tsr_pointwise_pass(tsr_plan *plan, int input, int output, const tsr_convolution *conv,
-                             tsr_args_channels channels);
-
 /* Split-K: a long sum is cut into partial sums, so that more of the device works on it. Where a
  * pass with `count` of them writes to: to `output`, or to a tensor of count times the images. */
 int tsr_split_output(tsr_plan *plan, int output, int64_t count);
@@ -166,7 +159,7 @@ typedef struct tsr_estimate {
     /* Of a convolution whose weights are computed, for a GPU: one that packs them among them, and
      * draws that read a uniform block each. `cost` has little or nothing of theirs. */
     int passes, draws;
-    const char *winograd_tile; /* tsr_winograd_tile(); NULL if it is another algorithm */
+    const char *winograd_tile; /* "F(2x2,3x3)", its pixels and taps; NULL if it is another algorithm */
 } tsr_estimate;
 
 /* Estimates are so good that one of this many times the least cost is never the fastest. */
@@ -202,7 +195,7 @@ typedef struct tsr_algorithm {
     tsr_pass *(*lower)(tsr_plan *plan, const tsr_problem *problem);
 } tsr_algorithm;
 
-enum { TSR_ALGORITHMS = 23 };
+enum { TSR_ALGORITHMS = 22 };
 
 /* The algorithm's name as it is in the program; NULL if there is none of that name. */
 const char *tsr_algorithm_name(const char *name);
@@ -210,9 +203,9 @@ const char *tsr_algorithm_name(const char *name);
 extern const tsr_algorithm tsr_conv_direct, tsr_conv_direct_split_k, tsr_conv_depthwise_direct,
     tsr_conv_direct_taps, tsr_conv_direct_taps_split_k, tsr_conv_depthwise_taps, tsr_conv_any,
     tsr_conv_uniform_block, tsr_conv_uniform_block_taps, tsr_conv_im2col, tsr_conv_winograd,
-    tsr_conv_winograd_texture, tsr_matmul_any, tsr_gemm_registers, tsr_gemm_workgroup,
-    tsr_gemm_sliced_k, tsr_gemm_subgroup_matrix, tsr_pool_row, tsr_pool_any, tsr_resize_row,
-    tsr_resize_any, tsr_reduce_invocation, tsr_reduce_workgroup;
+    tsr_matmul_any, tsr_gemm_registers, tsr_gemm_workgroup, tsr_gemm_sliced_k,
+    tsr_gemm_subgroup_matrix, tsr_pool_row, tsr_pool_any, tsr_resize_row, tsr_resize_any,
+    tsr_reduce_invocation, tsr_reduce_workgroup;
 
 /* Lowers a problem by the algorithm that the plan has for its node, or else by the one of least
  * estimated cost; notes the node's candidates in the plan. The pass writes the result. */

@@ -20,7 +20,6 @@ static const tsr_algorithm *const algorithms[] = {
     &tsr_conv_uniform_block_taps,
     &tsr_conv_im2col,
     &tsr_conv_winograd,
-    &tsr_conv_winograd_texture,
     &tsr_pool_row,
     &tsr_resize_row,
 #endif

@@ -215,20 +215,6 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     return tsr_split_sum(plan, pass, output, s.count);
 }
 
-tsr_pass *tsr_pointwise_pass(tsr_plan *plan, int input, int output, const tsr_convolution *conv,
-                             tsr_args_channels channels) {
-    const tsr_int_arg zero = TSR_INT(0), one = TSR_INT(1);
-    const split whole = {1, channels.tiles.value};
-    tsr_pass *pass =
-        TSR_PASS(plan, output, conv_direct, .X = TSR_TENSOR(input), TSR_SCALE_FIELDS(conv),
-                 .COMPUTED = zero, .TAPS = one, .ROW = zero, .POINTWISE = one, .GROUPED = one,
-                 .SHARED = zero, .HALF_PRODUCTS = zero, .DOTS = zero, .scale = TSR_FLOAT(0),
-                 .STRIDE = one, .DILATION = one, .window_y = {one, one, one, zero}, .chunks = one,
-                 .pad_x = zero, .channels = channels, .split = split_args(plan, &whole, output));
-    tsr_plan_loops(plan, 1, 1, (int64_t[]){whole.tiles});
-    return pass;
-}
-
 /* ---- transposed convolutions ----------------------------------------------------------------- */
 
 /* Does glsl/conv_transpose_direct.glsl apply? The pixels of its fragments are a stride apart. */

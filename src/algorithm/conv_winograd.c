@@ -4,7 +4,7 @@
  * sum of such filters of s^2 images, the input's pixels modulo s. The multiplications are a GEMM of
  * src/algorithm/im2col_gemm.h, a pixel being a position of a transformed tile. */
 #include "algorithm/im2col_gemm.h"
-#include "algorithm/winograd.h"
+#include "algorithm/phases.h"
 
 #include "base/divide.h"
 
@@ -20,19 +20,11 @@ static int64_t positions(const conv *w) {
     return w->taps + PIXELS - 1;
 }
 
-double tsr_winograd_filter(int64_t pixels, int64_t taps, int64_t k, int64_t tap) {
-    static const double f22[3][2] = {{1, 0}, {1, 1}, {0, 1}},
-                        f32[4][2] = {{1, 0}, {.5, .5}, {.5, -.5}, {0, 1}},
-                        f23[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
-    return taps == 3 ? f23[k][tap] : pixels == 3 ? f32[k][tap] : f22[k][tap];
-}
-
-const char *tsr_winograd_tile(int64_t pixels, int64_t taps) {
-    return taps == 3 ? "F(2x2,3x3)" : pixels == 3 ? "F(3x3,2x2)" : "F(2x2,2x2)";
-}
-
+/* The factor of tap `tap` in position k of the transformed filter. */
 static double filter_factor(const conv *w, int64_t k, int64_t tap) {
-    return tsr_winograd_filter(PIXELS, w->taps, k, tap);
+    static const double two[3][2] = {{1, 0}, {1, 1}, {0, 1}},
+                        three[4][3] = {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
+    return w->taps == 2 ? two[k][tap] : three[k][tap];
 }
 
 static void add_tap(const conv *w, const int64_t phase[2], int64_t tile, const int64_t tap[2],
@@ -89,17 +81,12 @@ static bool has_other_weights(const tsr_problem *p) {
     return p->conv.tensor || p->conv.integers || p->conv.blocks || tsr_sums_integers(p->node);
 }
 
-bool tsr_winograd_phases(const tsr_plan *plan, const tsr_problem *problem, tsr_phases *phases,
-                         int64_t *taps) {
-    tsr_layout l;
-    return !has_other_weights(problem) && tsr_phases_make(plan, problem, &l, phases) &&
-           is_filter(phases, taps);
-}
-
 static bool make(const tsr_plan *plan, const tsr_problem *problem, conv *w) {
     *w = (conv){.taps = 0};
+    tsr_layout l;
     const tsr_phases *p = &w->p;
-    if (!tsr_winograd_phases(plan, problem, &w->p, &w->taps) || !form_groups(plan, w))
+    if (has_other_weights(problem) || !tsr_phases_make(plan, problem, &l, &w->p) ||
+        !is_filter(p, &w->taps) || !form_groups(plan, w))
         return false;
     tsr_im2col_gemm *g = &w->gemm;
     g->sets = p->count[0] * p->count[1] * positions(w) * positions(w);
@@ -158,7 +145,7 @@ static bool estimate(const tsr_plan *plan, const tsr_problem *p, tsr_estimate *e
     if (!make(plan, p, &w))
         return false;
     *e = tsr_im2col_gemm_estimate(plan, &w.gemm);
-    e->winograd_tile = tsr_winograd_tile(PIXELS, w.taps);
+    e->winograd_tile = w.taps == 3 ? "F(2x2,3x3)" : "F(2x2,2x2)";
     return true;
 }
 

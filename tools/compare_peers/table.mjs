@@ -42,8 +42,9 @@ export function toMarkdown(rows, { date, machine, versions, starts, runs }) {
     return [
         `${date} UTC; ${machine}; ${versions}.`, '',
         `First run: with empty caches, from the start of a process or a navigation in a fresh browser to the first result, median of ${starts}.`,
-        `Median: of ${runs} runs in turns, upload and readback included. Peer / it: the time of the best other library on the same driver, in`,
-        'the same place if there is one, else in a page, by that of the row. Difference: the largest, to the first engine of that page.', '',
+        `Median: of ${runs} runs in turns, each the second of two, upload and readback included. Peer / it: the time of the best other library`,
+        'on the same driver, in the same place if there is one, else in a page, by that of the row. Difference: the largest, to the first engine',
+        'of that page.', '',
         line(HEAD), line(HEAD.map(name => LEFT.has(name) ? '---' : '--:')), ...rows.map(row => line(cells(row, rows))), '',
     ].join('\n');
 }

@@ -1,4 +1,4 @@
-// Included in a loop over input tiles first + i. With SHARED, own0 to own3 say which output channels have an input channel of
+// Included where first + i is an input tile. With SHARED, own0 to own3 say which output channels have an input channel of
 // the tile in their group. The others' weights are zero, but zero times infinity or NaN is NaN.
 #if SHARED
 #for c 4

@@ -1,4 +1,4 @@
-// Included in a loop over the input tiles i of a group: the scales and zero points of output tile t that all taps share.
+// Included where i is an input tile of a group: the scales and zero points of output tile t that all taps share.
 #if SCALES == 1
     vec4 tile_scale = weight_scale(t, weight_block(4 * i, 0, 0));
 #endif

@@ -1,4 +1,4 @@
-// Texels of a tensor W of weights that a fragment reads tap by tap. weights_tile(k): tile k, once for all of its taps, where
+// Texels of a tensor W of weights that a fragment reads tap by tap. weights_tile(k): tile k, once for several taps, where
 // texture coordinates take long (SAMPLE).
 #if SAMPLE == 0 || W_LINEAR || W_FIRST || W_LOW < W_PLANES
 #define WEIGHTS_TILE int

@@ -151,6 +151,13 @@ static void test_nans(void **state) {
         assert_string_equal(kernels, "winograd_input+conv_im2col+winograd_output");
         run_case(&(backend_case){.text = texts[i], .limits = blocks, .nans = 3000});
     }
+    const backend_limits direct = {.kernels = "direct"};
+    static const char *const rows[] = {
+        "Conv x[2,160,28,31] w{160,160,3,3} -> y pads=1,1,1,1",
+        "ConvTranspose x[2,40,7,9] w{40,37,2,4} -> y strides=3,2",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        run_case(&(backend_case){.text = rows[i], .limits = direct, .nans = 3000});
     expect_no_failed_case();
 }
 
@@ -260,18 +267,50 @@ static void test_wide_filters(void **state) {
         assert_true(chosen[taps]);
 }
 
-/* 1x1 convolutions with tens of thousands of input channels: drivers may limit the iterations of
- * the loop over them. */
+static uint64_t planned_bytes(uint64_t max_bytes) {
+    tsr_model *model = make_limited_model(
+        "ConvWeightGrad x[2,16,54,56] dy[2,16,54,56] -> w kernel_shape=3,3 pads=1,1,1,1",
+        max_bytes);
+    tsr_session *session = make_session(gpu_device((backend_limits){0}), model,
+                                        &(tsr_session_desc){.plan_only = true});
+    tsr_report report;
+    EXPECT_OK(tsr_session_report(session, &report));
+    tsr_session_destroy(session);
+    tsr_model_free(model);
+    return report.tensor_bytes;
+}
+
+/* Partial sums, which keep a device busy, are fewer where they would need too much memory. */
+static void test_little_memory(void **state) {
+    (void)state;
+    need_backend("gles");
+    enum { LITTLE = 950000 };
+    assert_true(planned_bytes(0) > LITTLE);
+    assert_true(planned_bytes(LITTLE) <= LITTLE);
+}
+
+/* Tens of thousands of input channels or of kernel rows: drivers may limit the iterations of the
+ * loop over them, llvmpipe to 65535. Partial sums are made where it would be longer, and only
+ * there. */
 static void test_long_sums(void **state) {
     (void)state;
     need_backend("gles");
     const backend_limits direct = {.kernels = "direct"};
-    static const char *const texts[] = {"Conv x[1,50176,1,3] w{3,50176,1,1} -> y",
-                                        "Conv x[1,44001,3,1] w{2,44001,1,1} -> y strides=2,1",
-                                        "Conv x[1,100001,1,1] w{1,100001,1,1} -> y"};
+    static const char *const texts[] = {
+        "Conv x[1,50176,1,3] w{3,50176,1,1} -> y",
+        "Conv x[1,44001,3,1] w{2,44001,1,1} -> y strides=2,1",
+        "Conv x[1,100001,1,1] w{1,100001,1,1} -> y",
+        "Conv x[1,4,65531,1] w{1,4,65531,1} -> y",
+        "Conv x[1,8,32765,1] w{1,8,32765,1} -> y",
+        "Conv x[1,52,20000,1] w{1,52,20000,1} -> y",
+        "Conv x[1,8,16000,17] w{1,8,16000,17} -> y",
+        "ConvTranspose x[1,140001,1,1] w{140001,1,2,2} -> y strides=2,2",
+    };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        run_case(&(backend_case){.text = texts[i], .limits = direct});
+        run_case(&(backend_case){.text = texts[i], .limits = direct, .tolerance = 1e-4});
     expect_no_failed_case();
+    const char *one = "Conv x[1,52432,3,3] w{1,52432,3,3} -> y";
+    assert_string_equal(planned_kernels(one, direct, TSR_PRECISION_FP32), "conv_direct");
 }
 
 /* Two partial sums, two tiles of output channels, two images; then the sum of both. */
@@ -357,17 +396,12 @@ static void test_large_products(void **state) {
 
 int run_program(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_sizes),
-        cmocka_unit_test(test_wide_filters),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_long_sums),
-        cmocka_unit_test(test_no_copies),
-        cmocka_unit_test(test_texture_weights),
-        cmocka_unit_test(test_computed_weights),
-        cmocka_unit_test(test_more_planes),
-        cmocka_unit_test(test_nans),
-        cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_joined_draws),
+        cmocka_unit_test(test_block_sizes),     cmocka_unit_test(test_wide_filters),
+        cmocka_unit_test(test_forms),           cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_long_sums),       cmocka_unit_test(test_no_copies),
+        cmocka_unit_test(test_texture_weights), cmocka_unit_test(test_computed_weights),
+        cmocka_unit_test(test_more_planes),     cmocka_unit_test(test_nans),
+        cmocka_unit_test(test_draws),           cmocka_unit_test(test_joined_draws),
         cmocka_unit_test(test_large_products),
     };
     return cmocka_run_group_tests(tests, NULL, close_backends);

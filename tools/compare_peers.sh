@@ -7,7 +7,7 @@ Installs and builds what is missing, then measures, in turns: Tessera (gles, web
 Chromium Tessera, TF.js and ONNX Runtime Web, with WebGL on llvmpipe and on SwiftShader and with WebGPU on SwiftShader. The table
 is printed as Markdown, progress on stderr. Models, if none is named: an autoencoder (ae) and pix2pix with 16 and 64 channels.
 
-  --quick        one start and three runs of each, without pix64
+  --quick        one start and three rounds, without pix64
   --starts N     first runs of each, with empty caches (3)
   --runs N       rounds, in each of which every engine runs twice; the second run counts (9)
   --seconds S    for the runs of an engine, at most: slow ones do fewer rounds (240)

@@ -159,7 +159,7 @@ typedef struct tsr_estimate {
     /* Of a convolution whose weights are computed, for a GPU: one that packs them among them, and
      * draws that read a uniform block each. `cost` has little or nothing of theirs. */
     int passes, draws;
-    const char *winograd_tile; /* "F(2x2,3x3)", its pixels and taps; NULL if it is another algorithm */
+    const char *winograd_tile; /* "F(2x2,3x3)": pixels, taps; NULL: another algorithm */
 } tsr_estimate;
 
 /* Estimates are so good that one of this many times the least cost is never the fastest. */

@@ -12,13 +12,13 @@ typedef struct split {
     int64_t count, tiles;
 } split;
 
-/* busy: as many partial sums as keep the device busy. iterations: of the loops inside that over
- * tiles. */
+/* busy: as many partial sums as keep the device busy. most: tiles of one whose loops
+ * (tsr_plan_loops) max_loop_iterations does not stop. */
 static split choose_split(const tsr_plan *plan, const tsr_layout *l, bool busy, int64_t tiles,
-                          int64_t iterations) {
+                          int64_t most) {
     int64_t count = busy ? tsr_busy_partials(plan, (int64_t)l->texture_w * l->texture_h, tiles) : 0;
-    if (plan->max_loop_iterations && tiles * iterations / plan->max_loop_iterations >= count)
-        count = tiles * iterations / plan->max_loop_iterations + 1;
+    if (plan->max_loop_iterations)
+        count = tsr_max(count, tsr_divide_up(tiles, tsr_max(most, 1)));
     count = count < 1 ? 1 : count > tiles ? tiles : count;
     split s = {.tiles = tsr_divide_up(tiles, count)};
     s.count = tsr_divide_up(tiles, s.tiles);
@@ -30,18 +30,20 @@ typedef enum reading { BY_ROWS, BY_TAPS } reading;
 
 static split split_conv(const tsr_plan *plan, const tsr_convolution *conv, const tsr_layout *l,
                         reading by, bool busy) {
-    const int64_t *kernel = conv->window.kernel;
-    int64_t rows = tsr_divide_up(kernel[1], TSR_MAX_TAPS) * (kernel[0] + 2),
-            taps = kernel[0] * (kernel[1] + 2) + 3;
-    return choose_split(plan, l, busy, tsr_tiles_per_output(conv), by == BY_TAPS ? taps : rows);
+    const int64_t *kernel = conv->window.kernel, loops = plan->max_loop_iterations;
+    int64_t chunks = tsr_divide_up(kernel[1], TSR_MAX_TAPS),
+            most = by == BY_TAPS ? (loops - 3) / (kernel[0] * (kernel[1] + 2) + 3)
+                                 : ((loops - 2) / chunks - 2) / kernel[0];
+    return choose_split(plan, l, busy, tsr_tiles_per_output(conv), most);
 }
 
 static split split_transposed(const tsr_plan *plan, const tsr_convolution *conv,
                               const tsr_layout *l, reading by, bool busy) {
     const tsr_window *w = &conv->window;
-    int64_t rows = w->kernel[0] / w->stride[0] + 1, taps = w->kernel[1] / w->stride[1] + 1;
-    return choose_split(plan, l, busy, tsr_tiles_per_output(conv),
-                        by == BY_TAPS ? rows * (taps + 2) + 3 : rows + 2);
+    const int64_t loops = plan->max_loop_iterations;
+    int64_t rows = w->kernel[0] / w->stride[0] + 1, taps = w->kernel[1] / w->stride[1] + 1,
+            most = by == BY_TAPS ? (loops - 3) / (rows * (taps + 2) + 3) : (loops - 1) / rows;
+    return choose_split(plan, l, busy, tsr_tiles_per_output(conv), most);
 }
 
 static tsr_args_split split_args(const tsr_plan *plan, const split *s, int output) {
@@ -64,7 +66,7 @@ static row_form choose_row(const tsr_window *w, const tsr_layout *output, readin
     return f;
 }
 
-/* Chunks are the outer loop, taps the inner one. One loop goes over the rows of all tiles. */
+/* By rows: chunks, in each one loop over the rows of all tiles. By taps: tiles, rows, taps. */
 static void count_loops(tsr_plan *plan, const row_form *f, int64_t tiles, int64_t rows) {
     if (f->row)
         tsr_plan_loops(plan, 1, 2, (int64_t[]){f->chunks, tiles * rows});

@@ -112,7 +112,16 @@ static void plan_with_fallbacks(const tsr_graph *graph, const tsr_plan_options *
 
 tsr_status tsr_plan_within_memory(const tsr_graph *graph, const tsr_plan_options *options,
                                   tsr_plan **plan) {
-    TSR_TRY(tsr_plan_create(graph, options, plan));
+    bool needs_more = false;
+    tsr_plan_options first = *options;
+    first.needs_more = &needs_more;
+    tsr_status status = tsr_plan_create(graph, &first, plan);
+    if (needs_more && options->device.software) {
+        const tsr_plan_options less = with_less_memory(options);
+        status = tsr_plan_create(graph, &less, plan);
+    }
+    if (status != TSR_OK)
+        return status;
     if (options->device.software || options->keep_all || !needs_much(*plan))
         return TSR_OK;
     tsr_plan_options measured = *options;

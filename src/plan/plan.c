@@ -480,7 +480,10 @@ static tsr_status build(tsr_plan *plan, const tsr_plan_options *options) {
         TSR_TRY(tsr_plan_add_plain_outputs(plan));
     if (plan->separate)
         TSR_TRY(tsr_plan_separate(plan));
-    return tsr_plan_assign_storages(plan, options->max_bytes);
+    tsr_status status = tsr_plan_assign_storages(plan, options->max_bytes);
+    if (options->needs_more)
+        *options->needs_more = plan->needs_more;
+    return status;
 }
 
 tsr_status tsr_plan_create(const tsr_graph *graph, const tsr_plan_options *options,

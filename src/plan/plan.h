@@ -206,6 +206,7 @@ typedef struct tsr_plan {
     const tsr_graph *graph;
     tsr_layout_limits limits;
     bool all_half, keep_all, fallback, low_memory, again, copies_concats, copies_splits;
+    bool needs_more; /* than tsr_plan_options.max_bytes */
     bool fused_only, separate;
     bool half;           /* of the node being lowered: see tsr_plan_node_is_half() */
     const bool *precise; /* as precise_weights: see tsr_plan_options */
@@ -267,6 +268,7 @@ typedef struct tsr_plan_options {
     int max_sources;         /* of a pass, 0: TSR_MAX_SOURCES */
     bool plain_outputs;      /* copy graph outputs to plain textures: one plane, not wrapped */
     uint64_t max_bytes;      /* refuse plans of more; 0: no limit */
+    bool *needs_more;        /* set if a plan is refused so; may be NULL */
     tsr_lower_fn *const *lower;     /* by operator; NULL where there is none */
     const tsr_node_choice *choices; /* by node; NULL: none */
 } tsr_plan_options;

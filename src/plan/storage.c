@@ -163,9 +163,10 @@ static uint64_t needed_bytes(const tsr_plan *plan) {
     return plan->tensor_bytes + plan->constant_bytes + plan->copied_blocks_bytes;
 }
 
-static tsr_status check_memory(const tsr_plan *plan, uint64_t max_bytes) {
+static tsr_status check_memory(tsr_plan *plan, uint64_t max_bytes) {
     uint64_t needed = needed_bytes(plan);
-    if (max_bytes && needed > max_bytes)
+    plan->needs_more = max_bytes && needed > max_bytes;
+    if (plan->needs_more)
         return tsr_fail(TSR_ERROR_OUT_OF_MEMORY,
                         "%s: tensors and weights need %llu MiB, max_bytes is %llu MiB",
                         plan->graph->file, (unsigned long long)(needed >> 20),

@@ -79,14 +79,15 @@ async function startAll(rows, model) {
         }
 }
 
-// Two runs of each a round. The second counts: the first, after others' runs, finds caches cold, and on a virtual machine
-// both threads on one core.
+// Two runs of each a round. The second counts: the first, after others' runs, is slower, as caches are cold and threads may
+// begin on one core.
 async function runInTurns(rows, model) {
     for (let i = 0; i < runs; i++) {
         const due = turns(rows.filter(({ run, error }) => run && !error), i, seconds);
         say(`${basename(model)}: round ${i + 1} of ${runs}, ${due.length} engines`);
         for (const row of due)
-            await inTime(row.run().then(() => row.run()), limit).then(ms => row.times.push(ms), error => fail(row, error));
+            for (let run = 0; run < 2 && !row.error; run++)
+                await inTime(row.run(), limit).then(ms => row.times.push(ms), error => fail(row, error));
     }
 }
 
@@ -138,7 +139,10 @@ async function measure(model) {
     await withEmptyCaches(env => runSteadily(rows, model, env)).catch(error => {
         rows.filter(({ error: told }) => !told).forEach(row => fail(row, error));
     });
-    return rows.map(row => ({ ...row, first: summarise(row.firsts).median, steady: summarise(row.times) }));
+    return rows.map(row => {
+        const times = row.times.filter((_, i) => i % 2);
+        return { ...row, times, first: summarise(row.firsts).median, steady: summarise(times) };
+    });
 }
 
 // ---- all -----------------------------------------------------------------------------------------

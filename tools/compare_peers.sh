@@ -10,7 +10,7 @@ is printed as Markdown, progress on stderr. Models, if none is named: an autoenc
   --quick        one start and three rounds, without pix64
   --starts N     first runs of each, with empty caches (3)
   --runs N       rounds, in each of which every engine runs twice; the second run counts (9)
-  --seconds S    for the runs of an engine, at most: slow ones do fewer rounds (240)
+  --seconds S    for the runs of an engine, about: slow ones do fewer rounds (240)
   --limit S      after which an engine has failed (120)
   --only REGEX   engines whose names match, such as 'tfjs webgl, page, GL on llvmpipe'
   --help"

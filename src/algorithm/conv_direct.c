@@ -41,7 +41,8 @@ static split split_transposed(const tsr_plan *plan, const tsr_convolution *conv,
                               const tsr_layout *l, reading by, bool busy) {
     const tsr_window *w = &conv->window;
     const int64_t loops = plan->max_loop_iterations;
-    int64_t rows = w->kernel[0] / w->stride[0] + 1, taps = w->kernel[1] / w->stride[1] + 1,
+    int64_t rows = tsr_divide_up(w->kernel[0], w->stride[0]),
+            taps = tsr_divide_up(w->kernel[1], w->stride[1]),
             most = by == BY_TAPS ? (loops - 3) / (rows * (taps + 2) + 3) : (loops - 1) / rows;
     return choose_split(plan, l, busy, tsr_tiles_per_output(conv), most);
 }
@@ -252,7 +253,7 @@ static tsr_pass *lower_transposed(tsr_plan *plan, const tsr_problem *p, reading 
         .split = split_args(plan, &s, output));
     if (!computed)
         pass = tsr_pass_conv_weights(plan, pass, &weights);
-    const int64_t rows = w->kernel[0] / w->stride[0] + 1;
+    const int64_t rows = tsr_divide_up(w->kernel[0], w->stride[0]);
     if (by == BY_TAPS)
         tsr_plan_loops(plan, 1, 3, (int64_t[]){s.tiles, rows, taps});
     else

@@ -19,25 +19,36 @@ void kernel_row(int n, int t, int y, int x) {
 #define WEIGHT(at, i) table_texel(at, i)
 #endif
 #if ROW
-    for (int chunk = 0; chunk < u.chunks; chunk++) {
+#if CHUNKED
+    int chunk = 0;
+    do {
+#else
+    {
+        const int chunk = 0;
+#endif
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
-        for (int ky = 0; ky < u.window_y.kernel; ky++) {
+        int ky = 0;
+        do {
             int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
-            if (line < 0 || line >= u.X_H)
-                continue;
+            if (line >= 0 && line < u.X_H) {
 #include row_read
-            int entry = (t * u.window_y.kernel + ky) * u.chunks + chunk;
-            TABLE_AT at = table_at((entry & ((1 << u.entries_log2) - 1)) * TAPS, entry >> u.entries_log2);
+                int entry = (t * u.window_y.kernel + ky) * u.chunks + chunk;
+                TABLE_AT at = table_at((entry & ((1 << u.entries_log2) - 1)) * TAPS, entry >> u.entries_log2);
 #for k TAPS
-            {
-                vec4 w = WEIGHT(at, $k);
+                {
+                    vec4 w = WEIGHT(at, $k);
 #for j PLANES
-                v$j += row${j * STRIDE + k * DILATION} * w;
+                    v$j += row${j * STRIDE + k * DILATION} * w;
+#endfor
+                }
 #endfor
             }
-#endfor
-        }
+        } while (++ky < u.window_y.kernel);
+#if CHUNKED
+    } while (++chunk < u.chunks);
+#else
     }
+#endif
 #elif PLACES && X_STRIDE == 1 && X_FIRST == 0 && X_PLANES <= 2 && X_LINEAR == 0 && X_LOW == X_PLANES
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         int column = x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION};

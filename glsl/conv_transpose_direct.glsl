@@ -32,56 +32,54 @@ void kernel_row(int n, int t, int y, int x) {
     row_begin(INPUT_X - ${TAPS - 1});
     int first_line = tsr_quotient(y + u.window_y.pad, u.window_y.stride);
     int first_ky = y + u.window_y.pad - first_line * u.window_y.stride;
-    int rows = first_ky < u.window_y.kernel ? tsr_quotient(u.window_y.kernel - 1 - first_ky, u.window_y.stride) + 1 : 0;
     // One loop, as in glsl/conv_direct.glsl.
-    int i = begin - 1, ky = u.window_y.kernel, line = 0;
-    for (int rest = (end - begin) * rows; rest > 0; rest--) {
-        if (ky >= u.window_y.kernel - u.window_y.stride) {
-            ky = first_ky;
-            line = first_line;
-            i++;
-        } else {
-            ky += u.window_y.stride;
-            line--;
-        }
-        if (line < 0 || line >= u.X_H)
-            continue;
+    int i = begin, ky = first_ky, line = first_line;
+    do {
+        if (line >= 0 && line < u.X_H && ky < u.window_y.kernel) {
 #include group_own
 #include tile_scale
-        int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
+            int tile = image * u.X_tiles + min(first + i, u.X_tiles - 1);
 #include row_read
-        int phase_x = x + u.pad_x - INPUT_X * STRIDE; // computed here, it needs no register before
+            int phase_x = x + u.pad_x - INPUT_X * STRIDE; // computed here, it needs no register before
 #if COMPUTED
 #for c 4
-        WEIGHTS_TILE weights$c = weights_tile(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t);
+            WEIGHTS_TILE weights$c = weights_tile(min(4 * i + $c, u.W_N - 1) * u.W_tiles + t);
 #endfor
 #else
-        int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
-        TABLE_AT at = weights_begin((entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase_x, entry >> log2);
+            int entry = (t * u.channels.tiles + i) * u.window_y.kernel + ky, log2 = u.channels.entries_log2;
+            TABLE_AT at = weights_begin((entry & ((1 << log2) - 1)) * ${TAPS * STRIDE} + phase_x, entry >> log2);
 #endif
 #for m TAPS
-        {
-            int kx = phase_x + ${STRIDE * m};
+            {
+                int kx = phase_x + ${STRIDE * m};
 #for c 4
 #if COMPUTED
-            vec4 w$c = weights_texel(weights$c, ky, kx);
+                vec4 w$c = weights_texel(weights$c, ky, kx);
 #else
-            vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
+                vec4 w$c = channel_weights(at, ${STRIDE * m}, $c);
 #endif
 #endfor
 #include scaled_weights
 #for j PLANES
 #for c 4
 #if SHARED
-            v$j += mix(vec4(0.0), row${j + TAPS - 1 - m}[$c] * w$c, own$c);
+                v$j += mix(vec4(0.0), row${j + TAPS - 1 - m}[$c] * w$c, own$c);
 #else
-            v$j += row${j + TAPS - 1 - m}[$c] * w$c;
+                v$j += row${j + TAPS - 1 - m}[$c] * w$c;
 #endif
 #endfor
 #endfor
-        }
+            }
 #endfor
-    }
+        }
+        ky += u.window_y.stride;
+        line--;
+        if (ky >= u.window_y.kernel) {
+            ky = first_ky;
+            line = first_line;
+            i++;
+        }
+    } while (i < end);
 #else
     for (int i = begin; i < end; i++) {
 #include group_own

@@ -20,23 +20,24 @@ void kernel_row(int n, int t, int y, int x) {
     int tile = n * u.X_tiles + t, first = x * STRIDE - u.pad_x;
     float rows = 0.0;
     row_begin(first);
-    for (int ky = 0; ky < u.window_y.kernel; ky++) {
+    int ky = 0;
+    do {
         int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
         rows += line >= -u.counted.top && line < u.counted.rows ? 1.0 : 0.0;
-        if (line < 0 || line >= u.X_H)
-            continue;
+        if (line >= 0 && line < u.X_H) {
 #include row_read
 #if MODE == 0
 #for i ROW
-        row$i = first + $i >= 0 && first + $i < u.X_W ? row$i : vec4(BEGIN);
+            row$i = first + $i >= 0 && first + $i < u.X_W ? row$i : vec4(BEGIN);
 #endfor
 #endif
 #for k TAPS
 #for j PLANES
-        v$j = COMBINE(v$j, row${j * STRIDE + k * DILATION});
+            v$j = COMBINE(v$j, row${j * STRIDE + k * DILATION});
 #endfor
 #endfor
-    }
+        }
+    } while (++ky < u.window_y.kernel);
 #if MODE == 1
     float columns;
 #for j PLANES

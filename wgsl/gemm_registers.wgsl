@@ -28,12 +28,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: ve
 #endfor
     for (var step = partial * u.gemm.partial_steps; step < end; step++) {
         let at = place(step);
-        var texels: array<Left, PIXELS>;
-        for (var p = 0; p < PIXELS; p++) {
-            texels[p] = left(texel_of(texel(pixels[p], at.xy), at));
-        }
 #for p PIXELS
-        let a$p = texels[$p];
+        let a$p = left(texel_of(texel(pixels[$p], at.xy), at));
 #endfor
 #for t TILES
 #for c 4

@@ -27,7 +27,7 @@ void kernel_row(int n, int t, int y, int x) {
         const int chunk = 0;
 #endif
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
-        int ky = 0;
+        int ky = 0; // tested at the end, as in glsl/conv_direct.glsl
         do {
             int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
             if (line >= 0 && line < u.X_H) {

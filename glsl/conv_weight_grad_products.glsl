@@ -1,5 +1,5 @@
-    // Included where `a` are four input channels, g0 and g1 output channels of a pixel: adds their products. With PAIRS `b` are the
-    // input channels that the second tap reads.
+// Included where `a` are four input channels, g0 and g1 output channels of a pixel: adds their products. With PAIRS `b` are the
+// input channels that the second tap reads.
 #if PAIRS
 #for j 4
                     row$j += a * g0[$j];

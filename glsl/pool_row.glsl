@@ -20,7 +20,7 @@ void kernel_row(int n, int t, int y, int x) {
     int tile = n * u.X_tiles + t, first = x * STRIDE - u.pad_x;
     float rows = 0.0;
     row_begin(first);
-    int ky = 0;
+    int ky = 0; // tested at the end, as in glsl/conv_direct.glsl
     do {
         int line = y * u.window_y.stride + ky * u.window_y.dilation - u.window_y.pad;
         rows += line >= -u.counted.top && line < u.counted.rows ? 1.0 : 0.0;

@@ -51,8 +51,6 @@ vec4 tsr_round_half(vec4 v) {
 vec4 tsr_half(vec4 v) { return vec4(unpackHalf2x16(packHalf2x16(v.xy)), unpackHalf2x16(packHalf2x16(v.zw))); }
 #endif
 
-// Loops that matter and run at least once are tested at their end: llvmpipe runs the body of others once more, for nothing.
-
 // Integer division, exact for a < 2^22: the quotient's error stays below half of 1/b.
 int tsr_divide(int a, float inverse) { return int(floor((float(a) + 0.5) * inverse)); }
 // The same for any a >= 0: the first quotient is off by at most a / b * 2^-21, the second by 1. Drivers divide integers one

@@ -19,13 +19,8 @@ void kernel_row(int n, int t, int y, int x) {
 #define WEIGHT(at, i) table_texel(at, i)
 #endif
 #if ROW
-#if CHUNKED
     int chunk = 0;
     do {
-#else
-    {
-        const int chunk = 0;
-#endif
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
         int ky = 0; // tested at the end, as in glsl/conv_direct.glsl
         do {
@@ -44,11 +39,7 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
             }
         } while (++ky < u.window_y.kernel);
-#if CHUNKED
     } while (++chunk < u.chunks);
-#else
-    }
-#endif
 #elif PLACES && X_STRIDE == 1 && X_FIRST == 0 && X_PLANES <= 2 && X_LINEAR == 0 && X_LOW == X_PLANES
     for (int chunk = 0; chunk < u.chunks; chunk++) {
         int column = x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION};

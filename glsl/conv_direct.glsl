@@ -1,6 +1,6 @@
 // Direct convolution. A fragment computes PLANES adjacent pixels of four output channels, so that it fetches each texel of
 // weights and of its row of input (glsl/row.glsl) once for all of them.
-//   STRIDE, DILATION, TAPS   of the row; a wider kernel (CHUNKED) runs in chunks of TAPS (zero weights fill the last)
+//   STRIDE, DILATION, TAPS   of the row; a wider kernel runs in chunks of TAPS (zero weights fill the last)
 //   ROW                      input columns from the first to the last that a fragment reads
 //   table                    entry ((t * tiles + i) * kernel height + ky) * chunks + chunk: 4 * TAPS texels, by tap
 //                            and input channel
@@ -28,13 +28,8 @@ void kernel_row(int n, int t, int y, int x) {
 #endfor
 #include split_tiles
 #if ROW
-#if CHUNKED
     int chunk = 0;
     do {
-#else
-    {
-        const int chunk = 0;
-#endif
         row_begin(x * STRIDE - u.pad_x + chunk * ${TAPS * DILATION});
         // One loop over the kernel's rows of all input tiles, tested at its end: llvmpipe runs the body of a loop that is tested
         // at its start once more than necessary.
@@ -80,11 +75,7 @@ void kernel_row(int n, int t, int y, int x) {
                 i++;
             }
         } while (i < end);
-#if CHUNKED
     } while (++chunk < u.chunks);
-#else
-    }
-#endif
 #elif POINTWISE
     int line = y * u.window_y.stride, log2 = u.channels.entries_log2;
 #include point_places

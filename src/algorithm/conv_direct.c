@@ -148,7 +148,7 @@ static tsr_pass *lower_depthwise_by(tsr_plan *plan, const tsr_problem *p, readin
     tsr_pass *pass = TSR_PASS(
         plan, output, conv_depthwise_direct, .X = TSR_TENSOR(p->input),
         .S = tsr_scales_arg(&p->conv), .ZEROS = TSR_INT(tsr_zeros_of_texels(&p->conv)),
-        .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row), .CHUNKED = TSR_INT(f.row && f.chunks > 1),
+        .TAPS = TSR_INT(f.taps), .ROW = TSR_INT(f.row),
         .PLACES = TSR_INT(keeps_places(plan, w, planes, f.taps)), .STRIDE = TSR_INT(w->stride[1]),
         .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
         .chunks = TSR_INT(f.chunks), .pad_x = TSR_INT(w->pad_begin[1]),
@@ -203,8 +203,7 @@ static tsr_pass *lower_conv(tsr_plan *plan, const tsr_problem *p, reading by, bo
     tsr_pass *pass = TSR_PASS(
         plan, partial, conv_direct, .X = TSR_TENSOR(p->input), TSR_SCALE_FIELDS(&conv),
         .W = tensor_arg(computed, &conv), .COMPUTED = TSR_INT(computed), .TAPS = TSR_INT(f.taps),
-        .ROW = TSR_INT(f.row), .CHUNKED = TSR_INT(f.row && f.chunks > 1),
-        .POINTWISE = TSR_INT(pointwise), .GROUPED = TSR_INT(w->group > 1),
+        .ROW = TSR_INT(f.row), .POINTWISE = TSR_INT(pointwise), .GROUPED = TSR_INT(w->group > 1),
         .SHARED = TSR_INT(shared), .HALF_PRODUCTS = TSR_INT(scale != 0),
         .DOTS = TSR_INT(weights.dots), .scale = TSR_FLOAT(scale), .STRIDE = TSR_INT(w->stride[1]),
         .DILATION = TSR_INT(w->dilation[1]), .window_y = tsr_window_args(w, 0),
